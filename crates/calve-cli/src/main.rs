@@ -1,0 +1,2 @@
+//! The `calve` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Session: executes Flink SQL statements over catalogs, jobs and results.

@@ -1,0 +1,129 @@
+//! What a statement gives back.
+
+use arrow::array::{Array, AsArray};
+use arrow::record_batch::RecordBatch;
+use calve_functions::EvalContext;
+use calve_planner::Field;
+use calve_types::{Error, Result};
+use datafusion::execution::SendableRecordBatchStream;
+use futures::StreamExt;
+
+/// The kind of a statement, as the machine-readable output names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatementKind {
+    /// SELECT, VALUES, WITH.
+    Query,
+    /// INSERT and statement sets.
+    Insert,
+    /// Everything else.
+    Command,
+}
+
+/// Something the user should know although the statement works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// Stable kebab-case code.
+    pub code: &'static str,
+    /// One line.
+    pub message: String,
+}
+
+/// The result of one statement.
+#[derive(Debug)]
+pub struct StatementResult {
+    /// Kind of the statement.
+    pub kind: StatementKind,
+    /// Rows, a write's summary, or nothing but success.
+    pub body: ResultBody,
+    /// Warnings, in the order they arose.
+    pub warnings: Vec<Warning>,
+    /// The job's id, 32 hex digits, for a write.
+    pub job_id: Option<String>,
+}
+
+/// What a statement produced.
+#[derive(Debug)]
+pub enum ResultBody {
+    /// Done; nothing to show.
+    Done,
+    /// Rows, streamed.
+    Rows(Rows),
+    /// A finished write.
+    Written(WriteSummary),
+}
+
+/// Rows of a query, SHOW, DESCRIBE or EXPLAIN.
+pub struct Rows {
+    /// Names and Flink types.
+    pub columns: Vec<Field>,
+    pub(crate) batches: SendableRecordBatchStream,
+    pub(crate) context: EvalContext,
+}
+
+/// Rows as text: NULL is `None`, other values as Flink's client prints them.
+pub type TextRows = Vec<Vec<Option<String>>>;
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rows").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+impl Rows {
+    /// The next rows as Flink prints their values, `None` at the end.
+    ///
+    /// # Errors
+    /// What failed while the query ran.
+    pub async fn next_text(&mut self) -> Option<Result<TextRows>> {
+        let batch = self.batches.next().await?;
+        Some(batch.map_err(crate::error::from_datafusion).and_then(|b| self.text(&b)))
+    }
+
+    fn text(&self, batch: &RecordBatch) -> Result<TextRows> {
+        let columns = self
+            .columns
+            .iter()
+            .zip(batch.columns())
+            .map(|(field, array)| {
+                calve_functions::cast_to_string(array, &field.data_type, &self.context).map_err(crate::error::from_datafusion)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        if columns.len() != self.columns.len() {
+            return Err(Error::internal("the result has another number of columns than its plan"));
+        }
+        Ok((0..batch.num_rows())
+            .map(|row| {
+                columns
+                    .iter()
+                    .map(|column| {
+                        let column = column.as_string::<i32>();
+                        column.is_valid(row).then(|| column.value(row).to_owned())
+                    })
+                    .collect()
+            })
+            .collect())
+    }
+}
+
+/// What one INSERT did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteSummary {
+    /// The target, `cat.db.t`.
+    pub table: String,
+    /// Rows written.
+    pub rows: u64,
+    /// Data files added.
+    pub data_files: usize,
+    /// Delete files added, deletion vectors included.
+    pub delete_files: usize,
+    /// Rows in equality-delete files.
+    pub equality_deletes: u64,
+    /// Rows deleted by position, in files or vectors.
+    pub position_deletes: u64,
+    /// Rows dropped by `table.exec.sink.not-null-enforcer` = `DROP`.
+    pub dropped_rows: u64,
+    /// The new snapshot; `None` if there was nothing to write.
+    pub snapshot_id: Option<i64>,
+    /// Wall time.
+    pub elapsed: std::time::Duration,
+}

@@ -1,0 +1,1 @@
+//! What an engine needs of Iceberg: catalogs, commits, writers, delete-aware scans, metadata tables.

@@ -1,0 +1,156 @@
+//! The one table of every option calve knows: name, where it may stand, type, default, effect.
+//!
+//! [`TABLE`] is the data; [`find`], [`suggest`] and [`check`] read it. Parsing, warnings about unknown names,
+//! "did you mean", completion and the reference in the documentation all come from this table.
+
+mod table;
+mod value;
+
+pub use table::TABLE;
+pub use value::{InvalidValue, parse_bytes, parse_duration};
+
+/// One option.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionDef {
+    /// Name, as Flink or Iceberg spells it.
+    pub name: &'static str,
+    /// Where it may stand.
+    pub places: &'static [Place],
+    /// What values it takes.
+    pub kind: Kind,
+    /// The value that holds when it is not set; `None` if being unset means something else than any value.
+    pub default: Option<&'static str>,
+    /// What it does in calve, one sentence.
+    pub effect: &'static str,
+}
+
+/// Where an option may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// `SET`, `-D`.
+    Session,
+    /// The WITH clause of CREATE CATALOG.
+    Catalog,
+    /// The WITH clause of CREATE TABLE in an Iceberg catalog: a table property.
+    Table,
+    /// `OPTIONS` hint of a table that is read.
+    Read,
+    /// `OPTIONS` hint of the target of an INSERT.
+    Write,
+}
+
+/// The type of an option's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number, 32 or 64 bits.
+    Integer,
+    /// A number.
+    Double,
+    /// Any text.
+    Text,
+    /// Such as `10s`, `1 min`.
+    Duration,
+    /// One of these, in any case.
+    OneOf(&'static [&'static str]),
+}
+
+impl OptionDef {
+    fn stands_in(&self, place: Place) -> bool {
+        self.places.contains(&place)
+    }
+}
+
+/// The option of that name at that place.
+pub fn find(name: &str, place: Place) -> Option<&'static OptionDef> {
+    TABLE.iter().find(|o| o.name == name && o.stands_in(place))
+}
+
+/// The default of a session option; `None` if it is unknown or has none.
+pub fn session_default(name: &str) -> Option<&'static str> {
+    find(name, Place::Session).and_then(|o| o.default)
+}
+
+/// The known name at that place that `name` most likely was meant to be.
+pub fn suggest(name: &str, place: Place) -> Option<&'static str> {
+    nearest(name, TABLE.iter().filter(|o| o.stands_in(place)).map(|o| o.name))
+}
+
+/// The candidate closest to `name`, if it is close enough to be a misspelling.
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = name.to_lowercase();
+    candidates
+        .map(|c| (strsim::damerau_levenshtein(&lower, &c.to_lowercase()), c))
+        .filter(|(distance, c)| *distance <= (name.chars().count().max(c.chars().count()) / 4).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, c)| c)
+}
+
+/// Checks a value against the option's type.
+///
+/// # Errors
+/// [`InvalidValue`] says what was expected. Unknown names are never wrong: Flink and Iceberg keep them.
+pub fn check(name: &str, value: &str, place: Place) -> Result<(), InvalidValue> {
+    let Some(option) = find(name, place) else { return Ok(()) };
+    let wrong = |expected: String| InvalidValue { name: name.to_owned(), value: value.to_owned(), expected };
+    match option.kind {
+        Kind::Boolean if !matches!(value.to_ascii_lowercase().as_str(), "true" | "false") => {
+            Err(wrong("true or false".to_owned()))
+        }
+        Kind::Integer if value.trim().parse::<i64>().is_err() => Err(wrong("a whole number".to_owned())),
+        Kind::Double if value.trim().parse::<f64>().is_err() => Err(wrong("a number".to_owned())),
+        Kind::Duration if parse_duration(value).is_none() => {
+            Err(wrong("a duration such as '10s' or '1 min'".to_owned()))
+        }
+        Kind::OneOf(values) if !values.iter().any(|v| v.eq_ignore_ascii_case(value.trim())) => {
+            Err(wrong(format!("one of {}", values.join(", "))))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_at_each_place() {
+        for (i, option) in TABLE.iter().enumerate() {
+            for other in &TABLE[..i] {
+                assert!(
+                    option.name != other.name || option.places.iter().all(|p| !other.places.contains(p)),
+                    "{} stands twice",
+                    option.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn defaults_are_values_of_their_type() {
+        for option in TABLE {
+            if let Some(default) = option.default {
+                for place in option.places {
+                    assert_eq!(check(option.name, default, *place), Ok(()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn misspelt_names_find_their_option() {
+        assert_eq!(suggest("upsert-enable", Place::Write), Some("upsert-enabled"));
+        assert_eq!(suggest("snapshotid", Place::Read), Some("snapshot-id"));
+        assert_eq!(suggest("owner", Place::Table), None);
+    }
+
+    #[test]
+    fn wrong_values_say_what_was_expected() {
+        let error = check("table.exec.sink.not-null-enforcer", "maybe", Place::Session).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "invalid value 'maybe' for option 'table.exec.sink.not-null-enforcer': expected one of ERROR, DROP"
+        );
+    }
+}

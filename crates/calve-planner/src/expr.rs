@@ -1,0 +1,115 @@
+//! Typed expressions.
+
+use calve_functions::{AggregateFunction, ScalarFunction};
+use calve_types::{DataType, Span, Value};
+
+use crate::rel::Rel;
+
+/// An expression with its Flink type and its place in the script.
+#[derive(Debug, Clone)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// The type of its value.
+    pub data_type: DataType,
+    /// Where it was written; unknown for what the binder added.
+    pub span: Span,
+}
+
+/// The kinds of expressions.
+#[derive(Debug, Clone)]
+pub enum ExprKind {
+    /// A constant of the expression's type.
+    Literal(Value),
+    /// A field of the input, by position. For a join's condition the positions run over the left fields, then the right ones.
+    Column(usize),
+    /// A field of an enclosing query's input: how many query levels up (from 1), and the position there.
+    Outer {
+        /// Query levels up, from 1.
+        depth: usize,
+        /// Position in that level's input.
+        index: usize,
+    },
+    /// A function or operator; arguments already have the types its signature asks for.
+    Call {
+        /// The function.
+        function: &'static ScalarFunction,
+        /// Its arguments.
+        args: Vec<Expr>,
+    },
+    /// A cast to the expression's type.
+    Cast {
+        /// What is cast.
+        expr: Box<Expr>,
+        /// `TRY_CAST`: NULL where the cast fails.
+        safe: bool,
+    },
+    /// `CASE WHEN c THEN v ... ELSE e END`, all values of the expression's type.
+    Case {
+        /// Conditions and values.
+        branches: Vec<(Expr, Expr)>,
+        /// Value if no condition holds; NULL without one.
+        otherwise: Option<Box<Expr>>,
+    },
+    /// A field of a ROW value, by position.
+    Field {
+        /// The row.
+        expr: Box<Expr>,
+        /// Position of the field.
+        index: usize,
+    },
+    /// A query used as a value.
+    Subquery {
+        /// How it is used.
+        kind: SubqueryKind,
+        /// The query; its [`ExprKind::Outer`] refer to the inputs around it.
+        query: Box<Rel>,
+    },
+}
+
+/// How a subquery is used in an expression.
+#[derive(Debug, Clone)]
+pub enum SubqueryKind {
+    /// `(SELECT one_column ...)`: NULL without rows, an error with more than one.
+    Scalar,
+    /// `[NOT] EXISTS (...)`.
+    Exists {
+        /// `NOT EXISTS`.
+        negated: bool,
+    },
+    /// `expr [NOT] IN (...)`; `expr` and the query's column have equal types but for nullability.
+    In {
+        /// The left side.
+        expr: Box<Expr>,
+        /// `NOT IN`.
+        negated: bool,
+    },
+}
+
+/// A call of an aggregate function in [`crate::RelKind::Aggregate`].
+#[derive(Debug, Clone)]
+pub struct AggregateCall {
+    /// The function.
+    pub function: &'static AggregateFunction,
+    /// Its arguments over the aggregate's input; empty for `COUNT(*)`.
+    pub args: Vec<Expr>,
+    /// `DISTINCT`.
+    pub distinct: bool,
+    /// `FILTER (WHERE ..)`.
+    pub filter: Option<Expr>,
+    /// The result's type.
+    pub data_type: DataType,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// One key of a sort.
+#[derive(Debug, Clone)]
+pub struct SortKey {
+    /// What is sorted by.
+    pub expr: Expr,
+    /// `DESC`.
+    pub descending: bool,
+    /// Where NULLs go; Flink's default: first ascending, last descending.
+    pub nulls_first: bool,
+}

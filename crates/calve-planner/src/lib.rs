@@ -1,0 +1,18 @@
+//! From a parsed statement to something DataFusion can run, by Flink's rules.
+//!
+//! 1. [`tables::referenced`] lists the tables a statement names, so that a caller can load them.
+//! 2. [`bind`] resolves names and types against a [`CatalogReader`] and gives a [`Rel`] (a query) or a [`Sink`]
+//!    (an INSERT), every [`Expr`] with its Flink type. All of Flink's refusals happen here.
+//! 3. [`lower`] turns a [`Rel`] into a DataFusion `LogicalPlan`. Nothing is refused and nothing coerced any more.
+
+pub mod bind;
+pub mod catalog;
+pub mod explain;
+pub mod expr;
+pub mod lower;
+pub mod rel;
+pub mod tables;
+
+pub use catalog::{CatalogReader, TableEntry, TablePath};
+pub use expr::{AggregateCall, Expr, ExprKind, SortKey, SubqueryKind};
+pub use rel::{Field, JoinKind, Rel, RelKind, SetOpKind, Sink};
