@@ -1,6 +1,6 @@
 //! What a statement gives back.
 
-use arrow::array::{Array, AsArray};
+use arrow::array::Array;
 use arrow::record_batch::RecordBatch;
 use calve_functions::EvalContext;
 use calve_planner::Field;
@@ -85,7 +85,7 @@ impl Rows {
             .iter()
             .zip(batch.columns())
             .map(|(field, array)| {
-                calve_functions::cast_to_string(array, &field.data_type, &self.context).map_err(crate::error::from_datafusion)
+                calve_functions::cast_to_string(array, &field.data_type, &self.context)
             })
             .collect::<Result<Vec<_>>>()?;
         if columns.len() != self.columns.len() {
@@ -95,10 +95,7 @@ impl Rows {
             .map(|row| {
                 columns
                     .iter()
-                    .map(|column| {
-                        let column = column.as_string::<i32>();
-                        column.is_valid(row).then(|| column.value(row).to_owned())
-                    })
+                    .map(|column| column.is_valid(row).then(|| column.value(row).to_owned()))
                     .collect()
             })
             .collect())

@@ -1,1 +1,42 @@
 //! Flink's built-in functions, operators and casts, as DataFusion functions with Flink's exact results.
+//!
+//! * [`scalar`] and [`aggregate`] find a function by name (operators by symbol). A [`ScalarFunction`] says which
+//!   arguments it takes and what it returns ([`ScalarFunction::infer`]) and becomes a DataFusion expression
+//!   ([`ScalarFunction::call`]).
+//! * [`cast`] and [`try_cast`] are Flink's casts; [`cast_to_string`] also prints results.
+//! * [`EvalContext`] is what a statement's functions know of the session: the time zone and the statement's start.
+//!
+//! A call becomes a native DataFusion expression only where the results are the same for every input, because
+//! native comparisons reach Parquet pruning; everything else is a kernel over Arrow arrays.
+
+mod access;
+mod aggregate;
+mod args;
+mod arithmetic;
+mod cast;
+mod civil;
+mod collection;
+mod compare;
+mod conditional;
+mod context;
+mod decimal;
+mod function;
+mod like;
+mod math;
+mod operator;
+mod pattern;
+mod retype;
+mod string;
+mod temporal;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod zone;
+
+pub use access::{case, field, literal};
+pub use aggregate::{AggregateFunction, aggregate, aggregate_names};
+pub use cast::{CastKind, cast, cast_to_string, parse_date, parse_time, parse_timestamp, try_cast};
+pub use context::EvalContext;
+pub use function::{Arg, ScalarFunction, Signature, no_function, scalar, scalar_names};
+pub use zone::TimeZone;

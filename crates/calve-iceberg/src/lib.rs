@@ -1,1 +1,21 @@
 //! What an engine needs of Iceberg: catalogs, commits, writers, delete-aware scans, metadata tables.
+//!
+//! * [`catalog::open`] turns the options of `CREATE CATALOG` into a [`catalog::Catalog`], which creates and loads tables.
+//! * [`Table`] is one loaded, immutable version of a table; [`TableIo`] is its one door to storage.
+//! * [`schema`] maps types between Flink, Iceberg and Arrow.
+//! * [`write::prepare`] and [`write::Writer`] turn rows into files that nothing refers to yet.
+//! * [`commit::commit`] makes files part of a table: it re-applies an operation on the newest version until it is in.
+//! * [`metadata::metadata_table`] serves `t$snapshots` and its siblings.
+
+pub mod catalog;
+pub mod commit;
+pub mod error;
+pub mod io;
+pub mod metadata;
+pub mod scan;
+pub mod schema;
+pub mod table;
+pub mod write;
+
+pub use io::TableIo;
+pub use table::{ManifestCache, Table};

@@ -73,6 +73,11 @@ pub trait CatalogReader {
     /// Names of tables to suggest for a misspelt one in that database.
     fn similar_tables(&self, path: &TablePath) -> Vec<String>;
 
+    /// Names of the session's catalogs, for messages.
+    fn catalogs(&self) -> Vec<String> {
+        vec![self.current().0.to_owned()]
+    }
+
     /// A session option such as `table.exec.sink.not-null-enforcer`, already defaulted; `None` if unset and without a default.
     fn option(&self, key: &str) -> Option<String>;
 }

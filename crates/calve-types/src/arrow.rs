@@ -56,9 +56,9 @@ pub fn to_arrow(logical: &LogicalType) -> Result<ArrowType> {
         LogicalType::Multiset(e) => {
             map(field("key", &e.with_nullable(false))?, Field::new("value", ArrowType::Int32, false))
         }
-        LogicalType::Row(fields) => ArrowType::Struct(
-            fields.iter().map(|f| field(&f.name, &f.data_type)).collect::<Result<Fields>>()?,
-        ),
+        LogicalType::Row(fields) => {
+            ArrowType::Struct(fields.iter().map(|f| field(&f.name, &f.data_type)).collect::<Result<Fields>>()?)
+        }
         LogicalType::Raw { .. } | LogicalType::Variant | LogicalType::TimestampTz(_) => {
             return Err(Error::unsupported(format!("values of type {logical}")));
         }

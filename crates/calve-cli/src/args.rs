@@ -1,0 +1,132 @@
+//! The command line as it was typed.
+//!
+//! What it means is worked out in [`crate::invocation`]; nothing here touches the system.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::memory;
+
+/// Runs Flink SQL scripts on Apache Iceberg tables.
+#[derive(Debug, Parser)]
+#[command(name = "calve", version, args_conflicts_with_subcommands = true, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do; without it, the options are those of `run`.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Options of `run`, as Flink's SQL client takes them without a subcommand.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done; 2 a statement failed; 3 a commit's outcome is unknown; \
+    64 usage, or a script that cannot be read; 130 interrupted.";
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a script, statement by statement
+    #[command(after_help = EXIT_CODES)]
+    Run(RunArgs),
+}
+
+/// Arguments of `calve run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Script to run; `-` is standard input
+    #[arg(conflicts_with_all = ["script_file", "execute"])]
+    pub file: Option<PathBuf>,
+    /// The options.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+/// Options of `calve run`, known from Flink's SQL client.
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// Script to run; `-` is standard input
+    #[arg(id = "script_file", short = 'f', long = "file", value_name = "FILE", conflicts_with = "execute")]
+    pub script_file: Option<PathBuf>,
+    /// Statements to run, separated by `;`
+    // they may begin with a comment, `--`
+    #[arg(short = 'e', long, value_name = "SQL", allow_hyphen_values = true)]
+    pub execute: Option<String>,
+    /// Script that runs first; its results are not shown and its first failure ends the run
+    #[arg(short = 'i', long, value_name = "FILE")]
+    pub init: Option<PathBuf>,
+    /// Set an option before the first statement, as SET does; may be repeated
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = key_value)]
+    pub define: Vec<(String, String)>,
+    /// Go on after a failed statement (the exit code still tells)
+    #[arg(long)]
+    pub keep_going: bool,
+    /// How results are printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Table)]
+    pub output: Format,
+    /// Memory for sorting, joining and writing, such as 512m or 2g [default: 60% of what the machine or its container has]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse_size)]
+    pub memory_limit: Option<u64>,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Boxes for people, as Flink's SQL client draws them
+    Table,
+    /// One JSON object for each statement, for programs
+    Jsonl,
+}
+
+/// Splits `key=value`; the value may hold more `=`.
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_definition_splits_at_its_first_equals_sign() {
+        assert_eq!(key_value("a.b=c=d"), Ok(("a.b".to_owned(), "c=d".to_owned())));
+        assert_eq!(key_value("a="), Ok(("a".to_owned(), String::new())));
+        assert!(key_value("=1").is_err());
+        assert!(key_value("abc").is_err());
+    }
+
+    #[test]
+    fn options_work_with_and_without_the_subcommand() {
+        let bare = Cli::try_parse_from(["calve", "-e", "SELECT 1", "-Da=1", "-D", "b=2"]).unwrap();
+        assert!(bare.command.is_none());
+        assert_eq!(bare.options.define.len(), 2);
+        let run = Cli::try_parse_from(["calve", "run", "--keep-going", "x.sql"]).unwrap();
+        let Some(Command::Run(args)) = run.command else { panic!("not run") };
+        assert!(args.options.keep_going);
+        assert_eq!(args.file, Some("x.sql".into()));
+    }
+
+    #[test]
+    fn two_scripts_are_refused() {
+        for line in [
+            &["calve", "run", "a.sql", "-f", "b.sql"][..],
+            &["calve", "run", "a.sql", "-e", "SELECT 1"],
+            &["calve", "-f", "a.sql", "-e", "SELECT 1"],
+            &["calve", "run", "a.sql", "--output", "csv"],
+        ] {
+            assert!(Cli::try_parse_from(line).is_err(), "{line:?}");
+        }
+    }
+}

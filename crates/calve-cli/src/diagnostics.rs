@@ -1,0 +1,183 @@
+//! Errors and warnings as a person reads them: the message, the line of the script, a caret under the place.
+
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str};
+use calve_types::{Error, Location, Span};
+
+use crate::invocation::Script;
+
+/// Prints a line to standard error. Nobody may be reading it any more, which is no reason to stop.
+pub fn say(text: impl Display) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Draws errors and warnings.
+#[derive(Debug)]
+pub struct Diagnostics {
+    renderer: Renderer,
+}
+
+impl Diagnostics {
+    /// For standard error: colours if it is a terminal and `NO_COLOR` is unset or empty (<https://no-color.org>).
+    pub fn for_stderr() -> Self {
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        Self::new(std::io::stderr().is_terminal() && !no_color && !dumb)
+    }
+
+    /// With or without colours.
+    pub fn new(colours: bool) -> Self {
+        Self { renderer: if colours { Renderer::styled() } else { Renderer::plain() } }
+    }
+
+    /// Prints an error of a statement that begins at `line` (1-based) of the script.
+    pub fn print_error(&self, error: &Error, script: &Script, line: u32) {
+        say(self.error(error, script, line));
+    }
+
+    /// Prints a warning.
+    pub fn print_warning(&self, code: &str, message: &str) {
+        say(self.warning(code, message));
+    }
+
+    fn error(&self, error: &Error, script: &Script, line: u32) -> String {
+        let excerpt = error.span.and_then(|span| excerpt(&script.text, span));
+        let mut group = Group::with_title(Level::ERROR.primary_title(&error.message).id(error.code));
+        group = match &excerpt {
+            Some(Excerpt { line, text, range }) => group.element(
+                Snippet::source(*text)
+                    .line_start(*line)
+                    .path(&script.name)
+                    .fold(false)
+                    .annotation(AnnotationKind::Primary.span(range.clone())),
+            ),
+            None => group.element(Origin::path(&script.name).line(line.max(1) as usize)),
+        };
+        if let Some(detail) = &error.detail {
+            group = group.element(Level::NOTE.message(untrusted(detail)));
+        }
+        if let Some(hint) = &error.hint {
+            group = group.element(Level::HELP.message(untrusted(hint)));
+        }
+        self.renderer.render(&[group])
+    }
+
+    fn warning(&self, code: &str, message: &str) -> String {
+        self.renderer.render(&[Group::with_title(Level::WARNING.primary_title(message).id(code))])
+    }
+}
+
+/// Text from scripts and servers, without what would steer a terminal; lines stay lines.
+fn untrusted(text: &str) -> String {
+    text.trim_end().lines().map(normalize_untrusted_str).collect::<Vec<_>>().join("\n")
+}
+
+/// The line of the script that an error points at.
+struct Excerpt<'a> {
+    line: usize,
+    text: &'a str,
+    range: Range<usize>,
+}
+
+/// The line where the span begins, and the part of that line which the span covers. A span of several lines is cut at the
+/// end of the first one: where something begins says more than a box around half the statement. `None` if the
+/// text has no such line.
+fn excerpt(text: &str, span: Span) -> Option<Excerpt<'_>> {
+    let line = usize::try_from(span.start.line).ok().filter(|line| *line > 0)?;
+    let text = text.split('\n').nth(line - 1)?;
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    let start = byte_offset(text, span.start);
+    let end = if span.end.line == span.start.line { byte_offset(text, span.end) } else { text.trim_end().len() };
+    Some(Excerpt { line, text, range: start..end.max(start) })
+}
+
+/// Where a column (in characters, from 1) begins in its line; the line's end if the line is shorter.
+fn byte_offset(line: &str, at: Location) -> usize {
+    let column = usize::try_from(at.column).unwrap_or(usize::MAX).saturating_sub(1);
+    line.char_indices().nth(column).map_or(line.len(), |(offset, _)| offset)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use super::*;
+
+    fn script(text: &str) -> Script {
+        Script { name: "orders.sql".to_owned(), text: text.to_owned() }
+    }
+
+    fn span(line: u32, start: u32, end_line: u32, end: u32) -> Span {
+        Span::new(Location { line, column: start }, Location { line: end_line, column: end })
+    }
+
+    #[test]
+    fn the_caret_stands_under_the_place() {
+        let error = Error::new("unknown-column", "unknown column 'nmae'")
+            .with_detail("Column 'nmae' not found in any table")
+            .with_hint("did you mean 'name'?")
+            .at(span(2, 8, 2, 12));
+        insta::assert_snapshot!(Diagnostics::new(false).error(&error, &script("SET 'a'='b';\nSELECT nmae\nFROM t"), 2), @r"
+        error[unknown-column]: unknown column 'nmae'
+         --> orders.sql:2:8
+          |
+        2 | SELECT nmae
+          |        ^^^^
+          |
+          = note: Column 'nmae' not found in any table
+          = help: did you mean 'name'?
+        ");
+    }
+
+    #[test]
+    fn wide_characters_and_tabs_keep_the_caret_in_place() {
+        let error = Error::new("unknown-column", "unknown column 'x'").at(span(1, 14, 1, 15));
+        insta::assert_snapshot!(Diagnostics::new(false).error(&error, &script("\tSELECT '日本'\tx"), 1), @r"
+        error[unknown-column]: unknown column 'x'
+         --> orders.sql:1:14
+          |
+        1 |     SELECT '日本'    x
+          |                      ^
+        ");
+    }
+
+    #[test]
+    fn without_a_place_the_statement_is_named() {
+        let error = Error::new("io", "no space left on device");
+        insta::assert_snapshot!(Diagnostics::new(false).error(&error, &script("a\nb"), 2), @r"
+        error[io]: no space left on device
+        --> orders.sql:2
+        ");
+    }
+
+    #[test]
+    fn no_place_is_too_far_away() {
+        let texts = ["", "\n", "x", "SELECT é\r\n", "日本\n\n", "\t\t\t"];
+        for text in texts {
+            for line in [0, 1, 2, 3, u32::MAX] {
+                for column in [0, 1, 2, 9, u32::MAX] {
+                    for (end_line, end) in [(line, 0), (line, column), (line, column.saturating_add(3)), (u32::MAX, 1)]
+                    {
+                        let error = Error {
+                            span: Some(span(line, column, end_line, end)),
+                            ..Error::new("code", "message").with_detail("two\nlines\u{1b}[31m\n")
+                        };
+                        let drawn = Diagnostics::new(true).error(&error, &script(text), 1);
+                        assert!(drawn.contains("message"));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn warnings_are_one_line() {
+        assert_eq!(
+            Diagnostics::new(false).warning("not-portable", "not portable to Flink: days(ts)"),
+            "warning[not-portable]: not portable to Flink: days(ts)"
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! One JSON object for each statement: the contract that programs depend on.
+//!
+//! ```json
+//! {"n":1,"sql":"...","line":1,"kind":"query","columns":[{"name":"a","type":"INT NOT NULL"}],"rows":[["1",null]],
+//!  "ops":["+I"],"warnings":[{"code":"...","message":"..."}],"job_id":"...","status":"ok"}
+//! {"n":2,"sql":"...","line":3,"kind":"command","status":"error",
+//!  "error":{"code":"unknown-table","message":"...","detail":null,"hint":null,"line":3,"column":8}}
+//! ```
+//!
+//! Keys come in this order; those that say nothing about a statement are left out. Rows are written while they are
+//! read. A statement that fails before any of its text was given out shows no rows; one that fails later
+//! keeps those it gave out, and its status is `error`.
+
+use std::io::{self, Write};
+
+use calve_engine::{ResultBody, Rows, StatementKind, StatementResult, Warning};
+use calve_types::Error;
+use serde_json::json;
+
+use super::Failure;
+
+/// Text that is held back before a part of an object is given out.
+const BUFFERED: usize = 256 * 1024;
+
+/// What an object begins with.
+#[derive(Debug, Clone, Copy)]
+pub struct Heading<'a> {
+    /// Number of the statement in its script, from 1.
+    pub n: usize,
+    /// The statement's text with the comments before it, without the final `;`.
+    pub sql: &'a str,
+    /// The line of the script where that text begins, from 1.
+    pub line: u32,
+    /// Kind of the statement.
+    pub kind: StatementKind,
+}
+
+/// Prints results for programs.
+#[derive(Debug)]
+pub struct JsonlOutput<W> {
+    out: W,
+    buffer: Vec<u8>,
+    state: State,
+}
+
+/// How much of an object is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nothing of it was given out: it can still become another one.
+    Held,
+    /// Some of it was given out, and its array of rows is open.
+    InRows,
+}
+
+impl<W: Write> JsonlOutput<W> {
+    /// Prints to `out`.
+    pub fn new(out: W) -> Self {
+        Self { out, buffer: Vec::new(), state: State::Held }
+    }
+
+    /// Prints a statement's result. `streaming` says that the session's runtime mode is streaming.
+    ///
+    /// # Errors
+    /// The statement fails while its rows are read (call [`Self::error`] then), or `out` cannot be written.
+    pub async fn result(
+        &mut self,
+        heading: Heading<'_>,
+        result: StatementResult,
+        streaming: bool,
+    ) -> Result<(), Failure> {
+        self.begin(heading)?;
+        if let ResultBody::Rows(rows) = result.body {
+            let ops = streaming && heading.kind == StatementKind::Query;
+            self.rows(rows, ops).await?;
+        }
+        self.warnings(&result.warnings)?;
+        if let Some(id) = &result.job_id {
+            self.buffer.extend_from_slice(b",\"job_id\":");
+            serde_json::to_writer(&mut self.buffer, id).map_err(io::Error::from)?;
+        }
+        self.buffer.extend_from_slice(b",\"status\":\"ok\"}\n");
+        Ok(self.give_out()?)
+    }
+
+    /// Prints a failed statement, or ends the object of a statement that failed while its rows were printed.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn error(&mut self, heading: Heading<'_>, error: &Error) -> io::Result<()> {
+        match self.state {
+            State::Held => self.begin(heading)?,
+            State::InRows => self.buffer.push(b']'),
+        }
+        let place = error.span.filter(|span| span.is_known()).map(|span| span.start);
+        let error = json!({
+            "code": error.code,
+            "message": error.message,
+            "detail": error.detail,
+            "hint": error.hint,
+            "line": place.map(|place| place.line),
+            "column": place.map(|place| place.column),
+        });
+        write!(self.buffer, ",\"status\":\"error\",\"error\":{error}}}\n")?;
+        self.give_out()
+    }
+
+    fn begin(&mut self, heading: Heading<'_>) -> io::Result<()> {
+        self.buffer.clear();
+        self.state = State::Held;
+        write!(self.buffer, "{{\"n\":{},\"sql\":", heading.n)?;
+        serde_json::to_writer(&mut self.buffer, heading.sql)?;
+        let kind = match heading.kind {
+            StatementKind::Query => "query",
+            StatementKind::Insert => "insert",
+            StatementKind::Command => "command",
+        };
+        write!(self.buffer, ",\"line\":{},\"kind\":\"{kind}\"", heading.line)
+    }
+
+    async fn rows(&mut self, mut rows: Rows, ops: bool) -> Result<(), Failure> {
+        let columns: Vec<_> =
+            rows.columns.iter().map(|field| json!({"name": field.name, "type": field.data_type.to_string()})).collect();
+        self.buffer.extend_from_slice(b",\"columns\":");
+        serde_json::to_writer(&mut self.buffer, &columns).map_err(io::Error::from)?;
+        self.buffer.extend_from_slice(b",\"rows\":[");
+        let mut count: u64 = 0;
+        while let Some(batch) = rows.next_text().await {
+            for row in batch? {
+                if count > 0 {
+                    self.buffer.push(b',');
+                }
+                count += 1;
+                serde_json::to_writer(&mut self.buffer, &row).map_err(io::Error::from)?;
+                self.give_out_if_long()?;
+            }
+        }
+        self.buffer.push(b']');
+        if ops {
+            self.insert_only_ops(count)?;
+        }
+        Ok(())
+    }
+
+    /// A changelog of insertions only, which is what a query over bounded inputs gives.
+    fn insert_only_ops(&mut self, count: u64) -> io::Result<()> {
+        self.buffer.extend_from_slice(b",\"ops\":[");
+        for n in 0..count {
+            self.buffer.extend_from_slice(if n == 0 { b"\"+I\"".as_slice() } else { b",\"+I\"" });
+            self.give_out_if_long()?;
+        }
+        self.buffer.push(b']');
+        Ok(())
+    }
+
+    fn warnings(&mut self, warnings: &[Warning]) -> io::Result<()> {
+        if warnings.is_empty() {
+            return Ok(());
+        }
+        let warnings: Vec<_> =
+            warnings.iter().map(|warning| json!({"code": warning.code, "message": warning.message})).collect();
+        self.buffer.extend_from_slice(b",\"warnings\":");
+        Ok(serde_json::to_writer(&mut self.buffer, &warnings)?)
+    }
+
+    fn give_out_if_long(&mut self) -> io::Result<()> {
+        if self.buffer.len() >= BUFFERED {
+            self.state = State::InRows;
+            self.out.write_all(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    fn give_out(&mut self) -> io::Result<()> {
+        self.state = State::Held;
+        self.out.write_all(&self.buffer)?;
+        self.buffer.clear();
+        self.out.flush()
+    }
+}

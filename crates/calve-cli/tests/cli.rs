@@ -1,0 +1,342 @@
+//! The command line: exit codes, scripts, options, the machine-readable output.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use common::{calve, jsonl};
+use serde_json::{Value, json};
+
+fn run(args: &[&str]) -> Output {
+    calve().args(args).output().expect("run")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("folder")
+}
+
+fn write(dir: &Path, name: &str, text: &str) -> String {
+    let path = dir.join(name);
+    std::fs::write(&path, text).expect("write");
+    path.display().to_string()
+}
+
+#[test]
+fn usage_errors_are_64() {
+    let dir = folder();
+    let latin1 = dir.path().join("latin1.sql");
+    std::fs::write(&latin1, b"SELECT 1;\nSELECT '\xe9'").expect("write");
+    let latin1 = latin1.display().to_string();
+    let good = write(dir.path(), "good.sql", "SELECT 1");
+    for (args, words) in [
+        (&[][..], "nothing to run"),
+        (&["run"], "nothing to run"),
+        (&["-i", &good], "nothing to run"),
+        (&["run", "/no/such/file.sql"], "cannot read script '/no/such/file.sql'"),
+        (&["-f", "/"], "cannot read script '/'"),
+        (&["-f", &latin1], "line 2 is not UTF-8"),
+        (&["-i", "/no/such/init.sql", "-e", "SELECT 1"], "cannot read script '/no/such/init.sql'"),
+        (&["run", &good, "-e", "SELECT 1"], "cannot be used with"),
+        (&["run", &good, "-f", &good], "cannot be used with"),
+        (&["--output", "xml", "-e", "SELECT 1"], "invalid value 'xml'"),
+        (&["--memory-limit", "lots", "-e", "SELECT 1"], "expected a size"),
+        (&["-D", "novalue", "-e", "SELECT 1"], "expected KEY=VALUE"),
+        (&["--no-such-option"], "unexpected argument"),
+        (&["frobnicate"], "frobnicate"),
+    ] {
+        let output = run(args);
+        assert_eq!(code(&output), 64, "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{args:?}: {}", stderr(&output));
+        assert!(stdout(&output).is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for (args, words) in [
+        (&["--help"][..], "Exit codes"),
+        (&["run", "--help"], "--keep-going"),
+        (&["--version"], concat!("calve ", env!("CARGO_PKG_VERSION"))),
+    ] {
+        let output = run(args);
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains(words), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn a_query_is_printed_as_flinks_client_does() {
+    let output = run(&["-e", "SELECT 1 AS a, 'x' AS b, CAST(NULL AS INT) AS c"]);
+    assert_eq!((code(&output), stderr(&output)), (0, String::new()));
+    let text = stdout(&output);
+    let (table, last) = text.trim_end().rsplit_once('\n').expect("lines");
+    insta::assert_snapshot!(table, @r"
+    +---+---+--------+
+    | a | b |      c |
+    +---+---+--------+
+    | 1 | x | <NULL> |
+    +---+---+--------+
+    ");
+    assert!(last.starts_with("1 row in set (") && last.ends_with(" seconds)"), "{last}");
+}
+
+#[test]
+fn an_error_shows_its_place_and_stops_the_script() {
+    let dir = folder();
+    let script = "SET 'execution.runtime-mode' = 'batch';\n\n-- nothing here is called that\nSELECT 1,\n       nope\nFROM (VALUES (1)) AS t(a);\nSELECT 2;\n";
+    write(dir.path(), "broken.sql", script);
+    let output = calve().current_dir(dir.path()).args(["run", "broken.sql"]).output().expect("run");
+    assert_eq!(code(&output), 2);
+    assert!(!stdout(&output).contains("| 2 |"));
+    let drawn = stderr(&output);
+    let lines: Vec<_> = drawn.lines().collect();
+    assert!(lines[0].starts_with("error[unknown-column]: "), "{drawn}");
+    assert!(drawn.contains(" --> broken.sql:5:8\n"), "{drawn}");
+    assert!(drawn.contains("5 |        nope\n  |        ^^^^"), "{drawn}");
+    assert!(!drawn.contains('\u{1b}'), "no colours in a pipe: {drawn}");
+}
+
+#[test]
+fn jsonl_is_the_contract() {
+    let dir = folder();
+    let script = "-- first\nSELECT 1 AS a, CAST(NULL AS STRING) AS b;\nSET 'a.b' = 'c';\nSELECT nope;\nSELECT 2";
+    let output = calve().current_dir(dir.path()).args(["--output", "jsonl", "-e", script]).output().expect("run");
+    assert_eq!(code(&output), 2);
+    let text = stdout(&output);
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "the script stops at its first error: {text}");
+    assert_eq!(
+        lines[0],
+        r#"{"n":1,"sql":"-- first\nSELECT 1 AS a, CAST(NULL AS STRING) AS b","line":1,"kind":"query","columns":[{"name":"a","type":"INT NOT NULL"},{"name":"b","type":"STRING"}],"rows":[["1",null]],"ops":["+I"],"status":"ok"}"#
+    );
+    let set: Value = serde_json::from_str(lines[1]).expect("JSON");
+    assert_eq!(
+        (&set["n"], &set["kind"], &set["line"], &set["status"]),
+        (&json!(2), &json!("command"), &json!(3), &json!("ok"))
+    );
+    assert!(set.get("rows").is_none() && set.get("columns").is_none() && set.get("ops").is_none());
+    let error: Value = serde_json::from_str(lines[2]).expect("JSON");
+    let keys: Vec<_> = error.as_object().expect("object").keys().map(String::as_str).collect();
+    assert_eq!(keys, ["n", "sql", "line", "kind", "status", "error"]);
+    let keys: Vec<_> = error["error"].as_object().expect("object").keys().map(String::as_str).collect();
+    assert_eq!(keys, ["code", "message", "detail", "hint", "line", "column"]);
+    assert_eq!(
+        (&error["kind"], &error["error"]["line"], &error["error"]["column"]),
+        (&json!("query"), &json!(4), &json!(8))
+    );
+}
+
+#[test]
+fn ops_are_of_streaming_queries_only() {
+    let dir = folder();
+    let (code, objects) = jsonl(
+        dir.path(),
+        &["-e", "SHOW CATALOGS; SELECT 1; SET 'execution.runtime-mode' = 'batch'; SELECT 1; VALUES (1), (2)"],
+    );
+    assert_eq!(code, 0);
+    let ops: Vec<_> = objects.iter().map(|o| o.get("ops").cloned()).collect();
+    assert_eq!(ops, [None, Some(json!(["+I"])), None, None, None]);
+    assert_eq!((&objects[0]["kind"], &objects[0]["rows"]), (&json!("command"), &json!([["default_catalog"]])));
+    assert_eq!(objects[4]["rows"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn writes_have_a_job_and_a_summary() {
+    let dir = folder();
+    let script = "CREATE CATALOG ice WITH ('type'='iceberg','catalog-type'='hadoop','warehouse'='wh');
+        CREATE DATABASE ice.shop; CREATE TABLE ice.shop.t (a INT);";
+    let (exit, objects) = jsonl(dir.path(), &["-e", &format!("{script} INSERT INTO ice.shop.t VALUES (1), (2)")]);
+    assert_eq!(exit, 0, "{objects:?}");
+    let insert = objects.last().expect("objects");
+    assert_eq!(insert["kind"], "insert");
+    let job = insert["job_id"].as_str().expect("job id");
+    assert!(job.len() == 32 && job.bytes().all(|b| b.is_ascii_hexdigit()), "{job}");
+    assert!(insert.get("rows").is_none());
+
+    let catalog = script.split_inclusive(';').next().expect("catalog");
+    let sql = format!("{catalog} INSERT INTO ice.shop.t VALUES (3)");
+    let output = calve().current_dir(dir.path()).args(["-e", &sql]).output().expect("run");
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(
+        text.starts_with(
+            "[INFO] Execute statement succeeded.\n\n[INFO] 1 row written to ice.shop.t: 1 data file, snapshot "
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn keep_going_runs_the_rest_and_still_fails() {
+    let dir = folder();
+    let (code, objects) = jsonl(dir.path(), &["--keep-going", "-e", "SELECT nope; SELECT 2 AS b; SELEC 3; SELECT 4"]);
+    assert_eq!(code, 2);
+    let status: Vec<_> = objects.iter().map(|o| o["status"].as_str().expect("status")).collect();
+    assert_eq!(status, ["error", "ok", "error", "ok"]);
+    let n: Vec<_> = objects.iter().map(|o| o["n"].as_u64().expect("n")).collect();
+    assert_eq!(n, [1, 2, 3, 4]);
+}
+
+#[test]
+fn the_initialisation_script_runs_first_and_is_not_counted() {
+    let dir = folder();
+    let init = write(dir.path(), "init.sql", "SET 'execution.runtime-mode' = 'batch';\nSELECT 'not shown';");
+    let (code, objects) = jsonl(dir.path(), &["-i", &init, "-e", "SELECT 1"]);
+    assert_eq!((code, objects.len()), (0, 1));
+    assert_eq!(objects[0]["n"], 1);
+    assert!(objects[0].get("ops").is_none(), "init's SET works");
+
+    let init = write(dir.path(), "bad.sql", "SELECT 1;\nSELECT nope;\nSELECT 2;");
+    let output =
+        calve().args(["--output", "jsonl", "--keep-going", "-i", &init, "-e", "SELECT 1"]).output().expect("run");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    assert!(stderr(&output).contains("bad.sql:2:8"), "{}", stderr(&output));
+}
+
+#[test]
+fn options_come_before_the_first_statement() {
+    let dir = folder();
+    let (code, objects) = jsonl(dir.path(), &["-D", "execution.runtime-mode=batch", "-e", "SELECT 1"]);
+    assert_eq!(code, 0);
+    assert!(objects[0].get("ops").is_none());
+}
+
+#[test]
+fn a_script_may_come_from_standard_input() {
+    for args in [&["run", "-"][..], &["-f", "-"]] {
+        let mut child = calve()
+            .args(["--output", "jsonl"].iter().filter(|_| args[0] == "-f"))
+            .args(args)
+            .args(["--output", "jsonl"].iter().filter(|_| args[0] == "run"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("spawn");
+        // a byte order mark is no part of the script
+        child.stdin.take().expect("stdin").write_all("\u{feff}SELECT 'é' AS s;\r\n".as_bytes()).expect("write");
+        let output = child.wait_with_output().expect("wait");
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains(r#""rows":[["é"]]"#), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn an_empty_script_is_done() {
+    for text in ["", "\n", "-- nothing\n", ";;", "/* nothing */ ;"] {
+        let output = run(&["--output", "jsonl", "-e", text]);
+        assert_eq!((code(&output), stdout(&output), stderr(&output)), (0, String::new(), String::new()), "{text:?}");
+    }
+}
+
+/// A million rows: a cross join of a thousand numbers with themselves.
+fn many_rows(columns: &str, factors: usize) -> String {
+    let numbers: Vec<_> = (0..1_000).map(|n| format!("({n})")).collect();
+    let numbers = format!("(VALUES {})", numbers.join(","));
+    let factors: Vec<_> = (0..factors).map(|n| format!("{numbers} AS t{n}(a{n})")).collect();
+    format!("SELECT {columns} FROM {}", factors.join(" CROSS JOIN "))
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let dir = folder();
+    let script = write(dir.path(), "rows.sql", &many_rows("a0, a1", 2));
+    for format in ["table", "jsonl"] {
+        let mut child = calve()
+            .args(["run", &script, "--output", format])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("spawn");
+        let mut start = [0u8; 64];
+        child.stdout.take().expect("stdout").read_exact(&mut start).expect("read");
+        let output = child.wait_with_output().expect("wait");
+        assert_eq!((code(&output), stderr(&output)), (0, String::new()), "{format}");
+    }
+}
+
+#[test]
+fn an_interrupt_cancels_the_statement() {
+    let dir = folder();
+    let script = write(dir.path(), "long.sql", &many_rows("COUNT(*)", 4));
+    let mut child = calve()
+        .args(["run", &script, "--output", "jsonl"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("spawn");
+    std::thread::sleep(Duration::from_millis(1_500));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(kill.success());
+    let status = common::wait_for(&mut child, Duration::from_secs(20)).expect("the statement ends");
+    assert_eq!(status.code(), Some(130));
+    let mut text = String::new();
+    child.stdout.take().expect("stdout").read_to_string(&mut text).expect("read");
+    let object: Value = serde_json::from_str(text.trim()).expect("one object");
+    assert_eq!((&object["status"], &object["error"]["code"]), (&json!("error"), &json!("interrupted")));
+}
+
+#[test]
+fn no_input_makes_it_panic() {
+    let deep = format!("SELECT {}1{}", "(".repeat(5_000), ")".repeat(5_000));
+    let sum = format!("SELECT 1{}", "+1".repeat(5_000));
+    let scripts = [
+        "SELECT 'unterminated",
+        "SELECT /* unterminated",
+        "SELECT `unterminated",
+        "\u{0}",
+        "SELECT \u{0}",
+        "é",
+        "SELECT 'é",
+        "CREATE",
+        "CREATE TABLE",
+        "CREATE TABLE t (",
+        "INSERT",
+        "INSERT INTO",
+        "SELECT 1 /*+",
+        "SELECT 1 /*+ OPTIONS( */",
+        "SELECT 99999999999999999999999999999999999999999",
+        "SELECT 1e999",
+        "SELECT X'0'",
+        "SELECT U&'\\zz'",
+        "SELECT INTERVAL 'x' DAY",
+        "SELECT DATE '2024-13-45'",
+        "SELECT CAST('x' AS DECIMAL(99, 100))",
+        "SELECT *",
+        "VALUES",
+        "SELECT 1 LIMIT 99999999999999999999",
+        "SELECT -9223372036854775808",
+        "SELECT CAST(-2147483648 AS INT) / -1",
+        "SELECT SUBSTRING('é', -5, 2147483647)",
+        "WITH",
+        "EXPLAIN",
+        "SET 'a'",
+        "USE",
+        "BEGIN STATEMENT SET; END;",
+        &deep,
+        &sum,
+    ];
+    let dir = folder();
+    for script in scripts {
+        let output = run(&["--keep-going", "-f", &write(dir.path(), "script.sql", script)]);
+        let shown: String = script.chars().take(60).collect();
+        assert!(matches!(output.status.code(), Some(0 | 2)), "{shown}: {:?} {}", output.status, stderr(&output));
+        assert!(!stderr(&output).contains("panicked"), "{shown}: {}", stderr(&output));
+    }
+}

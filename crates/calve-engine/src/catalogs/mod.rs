@@ -1,0 +1,217 @@
+//! The session's catalogs by name, and which one is current.
+
+pub(crate) mod memory;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use calve_iceberg::catalog::Catalog as IcebergCatalog;
+use calve_types::{Error, Result};
+
+use memory::MemoryCatalog;
+
+/// The name of the catalog every session begins with.
+pub(crate) const DEFAULT_CATALOG: &str = "default_catalog";
+/// The name of its database.
+pub(crate) const DEFAULT_DATABASE: &str = "default_database";
+
+/// What kind of catalog a name stands for.
+#[derive(Debug)]
+pub(crate) enum CatalogKind {
+    /// In the session's memory.
+    Memory(MemoryCatalog),
+    /// Iceberg tables.
+    Iceberg(Arc<dyn IcebergCatalog>),
+}
+
+/// A catalog of the session.
+#[derive(Debug)]
+pub(crate) struct CatalogEntry {
+    /// Kind.
+    pub kind: CatalogKind,
+    /// The database `USE CATALOG` makes current.
+    pub default_database: String,
+    /// Comment.
+    pub comment: Option<String>,
+    /// The WITH clause.
+    pub options: BTreeMap<String, String>,
+}
+
+/// All catalogs of a session.
+#[derive(Debug)]
+pub(crate) struct Catalogs {
+    entries: BTreeMap<String, CatalogEntry>,
+    current: (String, String),
+}
+
+impl Default for Catalogs {
+    fn default() -> Self {
+        let entry = CatalogEntry {
+            kind: CatalogKind::Memory(MemoryCatalog::new(DEFAULT_DATABASE)),
+            default_database: DEFAULT_DATABASE.to_owned(),
+            comment: None,
+            options: BTreeMap::from([("type".to_owned(), "generic_in_memory".to_owned())]),
+        };
+        Self {
+            entries: BTreeMap::from([(DEFAULT_CATALOG.to_owned(), entry)]),
+            current: (DEFAULT_CATALOG.to_owned(), DEFAULT_DATABASE.to_owned()),
+        }
+    }
+}
+
+impl Catalogs {
+    /// Opens a catalog from the options of CREATE CATALOG.
+    ///
+    /// # Errors
+    /// An option that is missing or wrong, a kind calve does not know.
+    pub fn open(name: &str, options: BTreeMap<String, String>, comment: Option<String>) -> Result<CatalogEntry> {
+        let kind = options.get("type").map(|t| t.to_ascii_lowercase());
+        let (kind, default_database) = match kind.as_deref() {
+            Some("iceberg") => {
+                let catalog = calve_iceberg::catalog::open(name, &options)?;
+                let database = catalog.default_database().to_owned();
+                (CatalogKind::Iceberg(catalog), database)
+            }
+            Some("generic_in_memory") => {
+                let database = options.get("default-database").map_or("default", String::as_str).to_owned();
+                (CatalogKind::Memory(MemoryCatalog::new(&database)), database)
+            }
+            Some(other) => {
+                return Err(Error::new("unknown-catalog-type", format!("unknown type of catalog '{other}'"))
+                    .with_detail(format!("Could not find any factory for identifier '{other}' that implements 'CatalogFactory'."))
+                    .with_hint("'type' is 'iceberg' or 'generic_in_memory'"));
+            }
+            None => {
+                return Err(Error::new("missing-option", format!("catalog '{name}' has no option 'type'"))
+                    .with_hint("add 'type' = 'iceberg' to the WITH clause"));
+            }
+        };
+        Ok(CatalogEntry { kind, default_database, comment, options })
+    }
+
+    /// Adds a catalog; `false` if there is one of that name.
+    pub fn add(&mut self, name: &str, entry: CatalogEntry) -> bool {
+        if self.entries.contains_key(name) {
+            return false;
+        }
+        self.entries.insert(name.to_owned(), entry);
+        true
+    }
+
+    pub fn contains(&self, name: &str) -> bool {
+        self.entries.contains_key(name)
+    }
+
+    /// Removes a catalog.
+    ///
+    /// # Errors
+    /// `unknown-catalog`; `catalog-in-use` for the current one.
+    pub fn remove(&mut self, name: &str) -> Result<()> {
+        self.get(name)?;
+        if self.current.0 == name {
+            return Err(Error::new("catalog-in-use", format!("catalog '{name}' is the current one"))
+                .with_detail("Cannot drop a catalog which is currently in use.")
+                .with_hint("USE another CATALOG first"));
+        }
+        self.entries.remove(name);
+        Ok(())
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.entries.keys().cloned().collect()
+    }
+
+    /// A catalog by name.
+    ///
+    /// # Errors
+    /// `unknown-catalog`.
+    pub fn get(&self, name: &str) -> Result<&CatalogEntry> {
+        self.entries.get(name).ok_or_else(|| self.unknown(name))
+    }
+
+    /// A catalog by name, to change it.
+    ///
+    /// # Errors
+    /// `unknown-catalog`.
+    pub fn get_mut(&mut self, name: &str) -> Result<&mut CatalogEntry> {
+        if !self.entries.contains_key(name) {
+            return Err(self.unknown(name));
+        }
+        self.entries.get_mut(name).ok_or_else(|| Error::internal("a catalog vanished"))
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let error = Error::new("unknown-catalog", format!("catalog '{name}' does not exist"))
+            .with_detail(format!("A catalog with name [{name}] does not exist."));
+        match calve_options::nearest(name, self.entries.keys().map(String::as_str)) {
+            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
+            None => error,
+        }
+    }
+
+    /// The current catalog and database.
+    pub fn current(&self) -> (&str, &str) {
+        (&self.current.0, &self.current.1)
+    }
+
+    /// Makes a catalog current, with its default database.
+    ///
+    /// # Errors
+    /// `unknown-catalog`.
+    pub fn use_catalog(&mut self, name: &str) -> Result<()> {
+        let database = self.get(name)?.default_database.clone();
+        self.current = (name.to_owned(), database);
+        Ok(())
+    }
+
+    /// Makes a database current; whether it exists was checked before.
+    pub fn use_database(&mut self, catalog: &str, database: &str) {
+        self.current = (catalog.to_owned(), database.to_owned());
+    }
+}
+
+impl CatalogEntry {
+    /// Whether a database exists.
+    ///
+    /// # Errors
+    /// What the catalog answered.
+    pub async fn database_exists(&self, database: &str) -> Result<bool> {
+        match &self.kind {
+            CatalogKind::Memory(memory) => Ok(memory.database(database).is_some()),
+            CatalogKind::Iceberg(iceberg) => iceberg.namespace_exists(iceberg.namespace(database)?.as_ref()).await,
+        }
+    }
+
+    /// The databases, sorted.
+    ///
+    /// # Errors
+    /// What the catalog answered.
+    pub async fn databases(&self) -> Result<Vec<String>> {
+        match &self.kind {
+            CatalogKind::Memory(memory) => Ok(memory.databases()),
+            CatalogKind::Iceberg(iceberg) => Ok(iceberg
+                .list_namespaces(iceberg.base_namespace())
+                .await?
+                .into_iter()
+                .filter_map(|mut levels| levels.pop())
+                .collect()),
+        }
+    }
+
+    /// The tables of a database, sorted.
+    ///
+    /// # Errors
+    /// What the catalog answered.
+    pub async fn tables(&self, database: &str) -> Result<Vec<String>> {
+        match &self.kind {
+            CatalogKind::Memory(memory) => Ok(memory.tables(database)),
+            CatalogKind::Iceberg(iceberg) => iceberg.list_tables(iceberg.namespace(database)?.as_ref()).await,
+        }
+    }
+}
+
+/// The error for a database that is not there, in Flink's words.
+pub(crate) fn unknown_database(catalog: &str, database: &str) -> Error {
+    Error::new("unknown-database", format!("database '{database}' does not exist in catalog '{catalog}'"))
+        .with_detail(format!("A database with name [{database}] does not exist in the catalog: [{catalog}]."))
+}

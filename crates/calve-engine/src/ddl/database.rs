@@ -1,0 +1,107 @@
+//! CREATE, DROP and USE a database.
+
+use calve_sql::{CreateDatabase, Name};
+use calve_types::{Error, Result};
+
+use super::properties;
+use crate::catalogs::memory::Database;
+use crate::catalogs::{CatalogKind, Catalogs, unknown_database};
+use crate::result::ResultBody;
+
+/// The catalog and database a name of one or two parts stands for.
+pub(crate) fn database_path(catalogs: &Catalogs, name: &Name) -> Result<(String, String)> {
+    match name.parts.as_slice() {
+        [database] => Ok((catalogs.current().0.to_owned(), database.clone())),
+        [catalog, database] => Ok((catalog.clone(), database.clone())),
+        _ => Err(Error::new("invalid-name", format!("'{}' is not the name of a database", name.parts.join(".")))
+            .with_hint("a database is named [catalog.]database")
+            .at(name.span)),
+    }
+}
+
+fn unknown_catalog(error: Error, catalog: &str) -> Error {
+    error.with_detail(format!("Catalog {catalog} does not exist"))
+}
+
+pub(crate) async fn create(catalogs: &mut Catalogs, create: CreateDatabase) -> Result<ResultBody> {
+    let span = create.name.span;
+    let (catalog, database) = database_path(catalogs, &create.name)?;
+    let mut properties = properties(&create.properties, &mut vec![]);
+    if properties.contains_key("comment") {
+        return Err(Error::new("invalid-option", "'comment' is not an option of a database")
+            .with_detail("Database properties should not contain key: 'comment'.")
+            .with_hint("write COMMENT '...' before WITH")
+            .at(span));
+    }
+    let entry = catalogs.get_mut(&catalog).map_err(|e| unknown_catalog(e, &catalog).at(span))?;
+    if entry.database_exists(&database).await.map_err(|e| e.at(span))? {
+        if create.if_not_exists {
+            return Ok(ResultBody::Done);
+        }
+        return Err(Error::new("database-exists", format!("database '{database}' already exists in catalog '{catalog}'"))
+            .with_detail(format!("Database {database} already exists in Catalog {catalog}."))
+            .with_hint("add IF NOT EXISTS")
+            .at(span));
+    }
+    match &mut entry.kind {
+        CatalogKind::Memory(memory) => {
+            let new = Database { comment: create.comment, properties, ..Database::default() };
+            memory.create_database(&database, new);
+        }
+        CatalogKind::Iceberg(iceberg) => {
+            if let Some(comment) = create.comment.filter(|c| !c.trim().is_empty()) {
+                properties.insert("comment".to_owned(), comment);
+            }
+            let namespace = iceberg.namespace(&database).map_err(|e| e.at(span))?;
+            iceberg.create_namespace(namespace.as_ref(), properties).await.map_err(|e| e.at(span))?;
+        }
+    }
+    Ok(ResultBody::Done)
+}
+
+pub(crate) async fn drop(catalogs: &mut Catalogs, name: &Name, if_exists: bool, cascade: bool) -> Result<ResultBody> {
+    let (catalog, database) = database_path(catalogs, name)?;
+    let (current_catalog, current_database) = catalogs.current();
+    let is_current = (current_catalog, current_database) == (&catalog, &database);
+    let entry = catalogs.get_mut(&catalog).map_err(|e| unknown_catalog(e, &catalog).at(name.span))?;
+    if !entry.database_exists(&database).await.map_err(|e| e.at(name.span))? {
+        if if_exists {
+            return Ok(ResultBody::Done);
+        }
+        return Err(unknown_database(&catalog, &database)
+            .with_detail(format!("Database {database} does not exist in Catalog {catalog}."))
+            .at(name.span));
+    }
+    match &mut entry.kind {
+        CatalogKind::Memory(_) if is_current => {
+            return Err(Error::new("database-in-use", format!("database '{database}' is the current one"))
+                .with_detail("Cannot drop a database which is currently in use.")
+                .at(name.span));
+        }
+        CatalogKind::Memory(memory) => {
+            memory.drop_database(&database, cascade).map_err(|e| {
+                e.with_detail(format!("Database {database} in catalog {catalog} is not empty.")).at(name.span)
+            })?;
+        }
+        CatalogKind::Iceberg(iceberg) => {
+            let namespace = iceberg.namespace(&database)?;
+            iceberg.drop_namespace(namespace.as_ref()).await.map_err(|e| e.at(name.span))?;
+        }
+    }
+    Ok(ResultBody::Done)
+}
+
+pub(crate) async fn select(catalogs: &mut Catalogs, name: &Name) -> Result<ResultBody> {
+    let (catalog, database) = database_path(catalogs, name)?;
+    let entry = catalogs.get(&catalog).map_err(|e| e.at(name.span))?;
+    if !entry.database_exists(&database).await.map_err(|e| e.at(name.span))? {
+        let known = entry.databases().await.unwrap_or_default();
+        let error = unknown_database(&catalog, &database).at(name.span);
+        return Err(match calve_options::nearest(&database, known.iter().map(String::as_str)) {
+            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
+            None => error,
+        });
+    }
+    catalogs.use_database(&catalog, &database);
+    Ok(ResultBody::Done)
+}

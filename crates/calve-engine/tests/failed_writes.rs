@@ -1,0 +1,84 @@
+//! Every way a write can fail leaves the table as it was and no file behind.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use common::{rows, run, session, try_run};
+
+/// All files below a folder.
+fn files(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut all = BTreeSet::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                all.insert(path);
+            }
+        }
+    }
+    all
+}
+
+/// Runs `script`, which must fail with `code`; nothing in the warehouse may differ afterwards.
+async fn fails(setup: &str, script: &str, code: &str) -> calve_types::Error {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &[("parallelism.default", "2")]).await;
+    run(&mut session, setup).await;
+    let before = files(folder.path());
+    let error = try_run(&mut session, script).await.expect_err(script);
+    assert_eq!(error.code, code, "{script}: {error:?}");
+    assert_eq!(files(folder.path()), before, "{script} left files behind");
+    error
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn null_in_a_not_null_column() {
+    let error = fails(
+        "CREATE TABLE src (id INT, a STRING); CREATE TABLE t (id INT NOT NULL, a STRING);
+         INSERT INTO src VALUES (1, 'ok'), (CAST(NULL AS INT), 'bad')",
+        "INSERT INTO t SELECT id, a FROM src",
+        "null-in-not-null",
+    )
+    .await;
+    assert!(error.detail.unwrap().contains("Column 'id' is NOT NULL, however, a null value is being written into it."));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_fails_while_the_query_runs() {
+    fails(
+        "CREATE TABLE src (s STRING); CREATE TABLE t (id INT);
+         INSERT INTO src VALUES ('1'), ('x')",
+        "INSERT INTO t SELECT CAST(s AS INT) FROM src",
+        "runtime",
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn upsert_checks_come_before_the_first_row() {
+    fails("CREATE TABLE t (id INT)", "INSERT INTO t /*+ OPTIONS('upsert-enabled'='true') */ VALUES (1)", "upsert-without-key")
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropped_rows_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &[("table.exec.sink.not-null-enforcer", "DROP")]).await;
+    run(
+        &mut session,
+        "CREATE TABLE src (id INT, a STRING); CREATE TABLE t (id INT NOT NULL, a STRING);
+         INSERT INTO src VALUES (1, 'ok'), (CAST(NULL AS INT), 'bad')",
+    )
+    .await;
+    let result = run(&mut session, "INSERT INTO t SELECT id, a FROM src").await;
+    let calve_engine::ResultBody::Written(summary) = result.body else { panic!("not a write") };
+    assert_eq!((summary.rows, summary.dropped_rows), (1, 1));
+    assert_eq!(rows(&mut session, "SELECT * FROM t").await, [[Some("1".to_owned()), Some("ok".to_owned())]]);
+}

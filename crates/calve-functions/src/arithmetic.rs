@@ -1,0 +1,219 @@
+//! `+ - * / %`: integers wrap, DECIMALs that overflow are NULL, dates and intervals.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, PrimitiveArray};
+use arrow::datatypes::{
+    ArrowPrimitiveType, Decimal128Type, DurationMillisecondType, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, IntervalYearMonthType,
+};
+use calve_types::rules::{self, Arithmetic};
+use calve_types::{DataType, Error, LogicalType, Result, Value};
+use datafusion_common::Result as DfResult;
+use datafusion_expr::{Expr, Operator, binary_expr};
+
+use crate::args::{Args, failure};
+use crate::function::{Arg, Call, Inferred, Refusal, Signature, Syntax, cannot_apply};
+use crate::operator::{arithmetic_of, two};
+use crate::{decimal, temporal};
+
+pub(crate) fn infer_plus(args: &[Arg]) -> Inferred {
+    if let [a] = args {
+        return infer_sign("+", a);
+    }
+    infer(Arithmetic::Plus, args)
+}
+
+pub(crate) fn infer_minus(args: &[Arg]) -> Inferred {
+    if let [a] = args {
+        return infer_sign("-", a);
+    }
+    infer(Arithmetic::Minus, args)
+}
+
+pub(crate) fn infer_times(args: &[Arg]) -> Inferred {
+    infer(Arithmetic::Times, args)
+}
+
+pub(crate) fn infer_divide(args: &[Arg]) -> Inferred {
+    infer(Arithmetic::Divide, args)
+}
+
+pub(crate) fn infer_modulo(args: &[Arg]) -> Inferred {
+    infer(Arithmetic::Modulo, args)
+}
+
+fn infer_sign(sign: &str, a: &Arg) -> Inferred {
+    if !a.logical().is_numeric() && !a.logical().is_interval() {
+        let forms = [format!("{sign}<NUMERIC>"), format!("{sign}<DATETIME_INTERVAL>")];
+        let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+        return Err(cannot_apply(sign, Syntax::Operator, &forms, std::slice::from_ref(a)).into());
+    }
+    Ok(Signature { args: vec![a.data_type.clone()], returns: a.data_type.clone() })
+}
+
+fn is_zero(literal: Option<&Value>) -> bool {
+    match literal {
+        Some(Value::Int(0) | Value::Decimal(0)) => true,
+        Some(Value::Double(v)) => *v == 0.0,
+        Some(Value::Float(v)) => *v == 0.0,
+        _ => false,
+    }
+}
+
+fn infer(op: Arithmetic, args: &[Arg]) -> Inferred {
+    let [a, b] = args else { return Err(Refusal::Count("2 arguments")) };
+    let nullable = a.data_type.nullable || b.data_type.nullable;
+    if let Some(signature) = temporal::infer_arithmetic(op, a, b, nullable) {
+        return Ok(signature);
+    }
+    let returns = rules::arithmetic_type(op, a.logical(), b.logical()).ok_or(Refusal::Types)?;
+    if op == Arithmetic::Divide && is_zero(b.literal.as_ref()) {
+        return Err(division_by_zero().into());
+    }
+    let arg = |arg: &Arg| -> DataType {
+        let logical = match (&returns, rules::decimal_of(arg.logical())) {
+            (LogicalType::Decimal { .. }, Some((precision, scale))) => LogicalType::Decimal { precision, scale },
+            _ => returns.clone(),
+        };
+        logical.with_nullable(arg.data_type.nullable)
+    };
+    Ok(Signature { args: vec![arg(a), arg(b)], returns: returns.with_nullable(nullable) })
+}
+
+pub(crate) fn division_by_zero() -> Error {
+    Error::new("division-by-zero", "division by zero").with_detail("Division by zero")
+}
+
+pub(crate) fn choose(call: &Call, args: Vec<Expr>) -> Result<Expr> {
+    use LogicalType as T;
+    if args.len() == 1 {
+        if call.name == "+" {
+            return args.into_iter().next().ok_or_else(|| Error::internal("no argument"));
+        }
+        return call.kernel(negate, args);
+    }
+    let (l, r) = (call.arg(0), call.arg(1));
+    if !l.is_numeric() || !r.is_numeric() {
+        return call.kernel(temporal::arithmetic, args);
+    }
+    let op = arithmetic_of(call);
+    let native = |args, operator| two(args).map(|(a, b)| binary_expr(a, operator, b));
+    match (&call.returns.logical, op) {
+        (T::Decimal { .. }, _) => call.kernel(decimals, args),
+        (_, Arithmetic::Plus) => native(args, Operator::Plus),
+        (_, Arithmetic::Minus) => native(args, Operator::Minus),
+        (_, Arithmetic::Times) => native(args, Operator::Multiply),
+        // Arrow fails at the smallest integer divided by -1, where Java wraps.
+        (t, _) if t.is_integer() => call.kernel(integers, args),
+        (_, Arithmetic::Divide) => native(args, Operator::Divide),
+        (_, Arithmetic::Modulo) => native(args, Operator::Modulo),
+    }
+}
+
+fn decimals(call: &Call, args: &Args) -> DfResult<ArrayRef> {
+    use LogicalType as T;
+    let (T::Decimal { scale: s1, .. }, T::Decimal { scale: s2, .. }, T::Decimal { precision, scale }) =
+        (call.arg(0), call.arg(1), &call.returns.logical)
+    else {
+        return Err(failure(Error::internal(format!("'{}' of no decimals", call.name))));
+    };
+    let (a, b) = (args.numbers::<Decimal128Type>(0)?, args.numbers::<Decimal128Type>(1)?);
+    let op = arithmetic_of(call);
+    let result: PrimitiveArray<Decimal128Type> = (0..args.rows)
+        .map(|row| {
+            let (Some(x), Some(y)) = (a.get(row), b.get(row)) else { return Ok(None) };
+            let (x, y) = ((x, *s1), (y, *s2));
+            Ok(match op {
+                Arithmetic::Plus => decimal::add(x, y, *precision, *scale),
+                Arithmetic::Minus => decimal::add(x, (-y.0, y.1), *precision, *scale),
+                Arithmetic::Times => decimal::multiply(x, y, *precision, *scale),
+                Arithmetic::Divide | Arithmetic::Modulo if y.0 == 0 => return Err(failure(division_by_zero())),
+                Arithmetic::Divide => decimal::divide(x, y, *precision, *scale),
+                Arithmetic::Modulo => decimal::remainder(x, y, *precision, *scale),
+            })
+        })
+        .collect::<DfResult<_>>()?;
+    Ok(Arc::new(result.with_precision_and_scale(*precision, *scale as i8)?))
+}
+
+trait Wrapping: Copy + PartialEq + Default {
+    fn div(self, other: Self) -> Self;
+    fn rem(self, other: Self) -> Self;
+    fn neg(self) -> Self;
+}
+
+macro_rules! wrapping {
+    ($($t:ty),*) => {$(
+        impl Wrapping for $t {
+            fn div(self, other: Self) -> Self {
+                self.wrapping_div(other)
+            }
+
+            fn rem(self, other: Self) -> Self {
+                self.wrapping_rem(other)
+            }
+
+            fn neg(self) -> Self {
+                self.wrapping_neg()
+            }
+        }
+    )*};
+}
+
+wrapping!(i8, i16, i32, i64);
+
+fn divide<T: ArrowPrimitiveType>(call: &Call, args: &Args) -> DfResult<ArrayRef>
+where
+    T::Native: Wrapping,
+{
+    let (a, b) = (args.numbers::<T>(0)?, args.numbers::<T>(1)?);
+    let is_division = call.name == "/";
+    let result: PrimitiveArray<T> = (0..args.rows)
+        .map(|row| match (a.get(row), b.get(row)) {
+            (Some(_), Some(y)) if y == T::Native::default() => Err(failure(division_by_zero())),
+            (Some(x), Some(y)) => Ok(Some(if is_division { x.div(y) } else { x.rem(y) })),
+            _ => Ok(None),
+        })
+        .collect::<DfResult<_>>()?;
+    Ok(Arc::new(result))
+}
+
+fn integers(call: &Call, args: &Args) -> DfResult<ArrayRef> {
+    match &call.returns.logical {
+        LogicalType::TinyInt => divide::<Int8Type>(call, args),
+        LogicalType::SmallInt => divide::<Int16Type>(call, args),
+        LogicalType::Int => divide::<Int32Type>(call, args),
+        LogicalType::BigInt => divide::<Int64Type>(call, args),
+        other => Err(failure(Error::internal(format!("'{}' of {other}", call.name)))),
+    }
+}
+
+fn negate(call: &Call, args: &Args) -> DfResult<ArrayRef> {
+    use LogicalType as T;
+    fn integers<P: ArrowPrimitiveType>(args: &Args) -> DfResult<ArrayRef>
+    where
+        P::Native: Wrapping,
+    {
+        Ok(Arc::new(args.numbers::<P>(0)?.array.unary::<_, P>(Wrapping::neg)))
+    }
+    match call.arg(0) {
+        T::TinyInt => integers::<Int8Type>(args),
+        T::SmallInt => integers::<Int16Type>(args),
+        T::Int => integers::<Int32Type>(args),
+        T::BigInt => integers::<Int64Type>(args),
+        T::Float => Ok(Arc::new(args.numbers::<Float32Type>(0)?.array.unary::<_, Float32Type>(|v| -v))),
+        T::Double => Ok(Arc::new(args.numbers::<Float64Type>(0)?.array.unary::<_, Float64Type>(|v| -v))),
+        T::Decimal { precision, scale } => {
+            let negated = args.numbers::<Decimal128Type>(0)?.array.unary::<_, Decimal128Type>(i128::wrapping_neg);
+            Ok(Arc::new(negated.with_precision_and_scale(*precision, *scale as i8)?))
+        }
+        T::IntervalYearMonth { .. } => Ok(Arc::new(
+            args.numbers::<IntervalYearMonthType>(0)?.array.unary::<_, IntervalYearMonthType>(i32::wrapping_neg),
+        )),
+        T::IntervalDayTime { .. } => Ok(Arc::new(
+            args.numbers::<DurationMillisecondType>(0)?.array.unary::<_, DurationMillisecondType>(i64::wrapping_neg),
+        )),
+        other => Err(failure(Error::internal(format!("- of {other}")))),
+    }
+}

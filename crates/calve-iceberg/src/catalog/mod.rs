@@ -1,0 +1,142 @@
+//! Catalogs: names to tables.
+
+mod create;
+mod hadoop;
+mod names;
+mod open;
+mod versions;
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use calve_types::{Error, Result};
+use iceberg::spec::{Schema, Transform};
+use iceberg::{NamespaceIdent, TableIdent};
+
+use crate::commit::TableOps;
+use crate::table::Table;
+
+pub use hadoop::HadoopCatalog;
+pub use open::open;
+
+/// The properties of a database to create: its WITH clause, and its comment unless that is blank.
+///
+/// # Errors
+/// `invalid-option` for a property `comment`, with Flink's words.
+pub fn database_properties(
+    comment: Option<&str>,
+    mut with: BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>> {
+    if with.contains_key("comment") {
+        return Err(Error::new("invalid-option", "option 'comment' is not allowed for a database")
+            .with_detail("Database properties should not contain key: 'comment'.")
+            .with_hint("use the COMMENT clause"));
+    }
+    if let Some(comment) = comment.filter(|c| !c.trim().is_empty()) {
+        with.insert("comment".to_owned(), comment.to_owned());
+    }
+    Ok(with)
+}
+
+/// A table to create.
+#[derive(Clone, Debug)]
+pub struct TableCreation {
+    /// The schema, from [`crate::schema::to_iceberg`].
+    pub schema: Schema,
+    /// Partition fields in order: source column, transform.
+    pub partition: Vec<(String, Transform)>,
+    /// The options of the WITH clause as written.
+    pub properties: BTreeMap<String, String>,
+    /// The table's comment.
+    pub comment: Option<String>,
+}
+
+/// A catalog: namespaces, tables, and the commits to them.
+#[async_trait]
+pub trait Catalog: TableOps + Debug {
+    /// The catalog's name in the session.
+    fn name(&self) -> &str;
+
+    /// The database that is current after `USE CATALOG`.
+    fn default_database(&self) -> &str;
+
+    /// The namespace that holds the databases (`base-namespace`).
+    fn base_namespace(&self) -> &[String];
+
+    /// The child namespaces of `parent`, sorted.
+    ///
+    /// # Errors
+    /// `unknown-database` if `parent` does not exist.
+    async fn list_namespaces(&self, parent: &[String]) -> Result<Vec<Vec<String>>>;
+
+    /// Whether a namespace exists.
+    ///
+    /// # Errors
+    /// `io`, `invalid-name`.
+    async fn namespace_exists(&self, namespace: &[String]) -> Result<bool>;
+
+    /// Creates a namespace.
+    ///
+    /// # Errors
+    /// `database-exists`; `not-supported` for properties a catalog cannot keep.
+    async fn create_namespace(&self, namespace: &[String], properties: BTreeMap<String, String>) -> Result<()>;
+
+    /// Drops an empty namespace.
+    ///
+    /// # Errors
+    /// `unknown-database`, `database-not-empty`.
+    async fn drop_namespace(&self, namespace: &[String]) -> Result<()>;
+
+    /// The names of the tables of a namespace, sorted.
+    ///
+    /// # Errors
+    /// `unknown-database` if the namespace does not exist.
+    async fn list_tables(&self, namespace: &[String]) -> Result<Vec<String>>;
+
+    /// Whether a table exists.
+    ///
+    /// # Errors
+    /// `io`, `invalid-name`.
+    async fn table_exists(&self, ident: &TableIdent) -> Result<bool>;
+
+    /// The newest version of a table, `None` if there is none.
+    ///
+    /// # Errors
+    /// `io`, `invalid-table`, `invalid-name`.
+    async fn load_table(&self, ident: &TableIdent) -> Result<Option<Table>>;
+
+    /// Creates a table.
+    ///
+    /// # Errors
+    /// `table-exists`; what Iceberg forbids; `io`.
+    async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table>;
+
+    /// Drops a table, with its files if `purge`. False if there was none.
+    ///
+    /// # Errors
+    /// `io`.
+    async fn drop_table(&self, ident: &TableIdent, purge: bool) -> Result<bool>;
+
+    /// The namespace of a database: `base-namespace` and the database's name.
+    ///
+    /// # Errors
+    /// `invalid-name` for an empty name.
+    fn namespace(&self, database: &str) -> Result<NamespaceIdent> {
+        let mut levels = self.base_namespace().to_vec();
+        levels.push(database.to_owned());
+        NamespaceIdent::from_vec(levels)
+            .map_err(|_| Error::new("invalid-name", format!("'{database}' is not a database name")))
+    }
+
+    /// A table's identifier from its database and name.
+    ///
+    /// # Errors
+    /// As [`Catalog::namespace`].
+    fn ident(&self, database: &str, table: &str) -> Result<TableIdent> {
+        Ok(TableIdent::new(self.namespace(database)?, table.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! Making files part of a table.
+//!
+//! [`TableOps`] is the compare-and-swap of one catalog; [`commit`] re-applies an [`Operation`] on the newest version
+//! of a table until it is in, and settles what happened where the answer got lost.
+
+mod manifests;
+mod producer;
+mod retry;
+mod summary;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use calve_types::{Error, Result};
+use iceberg::spec::DataFile;
+use iceberg::{TableIdent, TableRequirement, TableUpdate};
+
+use crate::table::Table;
+
+use producer::Producer;
+use retry::Retry;
+
+/// Why a commit did not answer "committed".
+#[derive(Debug)]
+pub enum CommitError {
+    /// Another commit came first; nothing was changed. Refresh and try again.
+    Conflict,
+    /// Nobody knows whether the commit is in. Look before doing anything else.
+    Unknown(Error),
+    /// Nothing was changed, and trying again would not help.
+    Rejected(Error),
+}
+
+/// The atomic replacement of a table's version, one implementation per kind of catalog.
+#[async_trait]
+pub trait TableOps: Send + Sync {
+    /// The newest version.
+    ///
+    /// # Errors
+    /// `unknown-table` if it is gone; `io`, `invalid-table`.
+    async fn refresh(&self, ident: &TableIdent) -> Result<Table>;
+
+    /// Replaces `base` by `base` + `updates`, if `base` still is the newest version and `requirements` hold.
+    ///
+    /// # Errors
+    /// See [`CommitError`].
+    async fn commit(
+        &self,
+        base: &Table,
+        requirements: Vec<TableRequirement>,
+        updates: Vec<TableUpdate>,
+    ) -> Result<Table, CommitError>;
+}
+
+/// What one job writes into the summary of its snapshots (Flink's `FlinkSink`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobInfo {
+    /// `flink.job-id`: 32 hexadecimal digits.
+    pub job_id: String,
+    /// `flink.operator-id`: 32 hexadecimal digits.
+    pub operator_id: String,
+    /// `flink.max-committed-checkpoint-id`; [`i64::MAX`] at the end of bounded input.
+    pub checkpoint_id: i64,
+}
+
+/// A file to add and the partition spec it was written with ([`DataFile`] keeps its spec to itself).
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewFile {
+    /// The id of the partition spec of `file.partition()`.
+    pub spec_id: i32,
+    /// The file.
+    pub file: DataFile,
+}
+
+/// Adds data files.
+#[derive(Clone, Debug, Default)]
+pub struct Append {
+    /// The new data files.
+    pub data: Vec<NewFile>,
+}
+
+/// Adds data files and delete files. An equality delete hits only rows of older snapshots.
+#[derive(Clone, Debug, Default)]
+pub struct RowDelta {
+    /// The new data files.
+    pub data: Vec<NewFile>,
+    /// The new delete files.
+    pub deletes: Vec<NewFile>,
+    /// Equality deletes left out because nothing could match when the writer was prepared.
+    pub omitted: Option<Arc<dyn CompleteDeletes>>,
+}
+
+/// Equality deletes a writer left out, because no live row could match them in the snapshot it was prepared on.
+#[async_trait]
+pub trait CompleteDeletes: Send + Sync + Debug {
+    /// The head of the branch when the writer was prepared; `None` for an empty branch.
+    fn prepared_on(&self) -> Option<i64>;
+
+    /// Writes the omitted deletes as files, for `base` whose branch head is another snapshot.
+    ///
+    /// # Errors
+    /// `io` and others; nothing is left behind then.
+    async fn complete(&self, base: &Table) -> Result<Vec<NewFile>>;
+}
+
+/// A change of a table's rows.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// Adds data files.
+    Append(Append),
+    /// Adds data files and delete files.
+    RowDelta(RowDelta),
+}
+
+/// A commit that is in.
+#[derive(Clone, Debug)]
+pub struct Committed {
+    /// The version with the commit.
+    pub table: Table,
+    /// The new snapshot.
+    pub snapshot_id: i64,
+}
+
+/// Commits `operation` to a branch of `table`, the version it was prepared on: re-applies it on the newest version until
+/// it is in (`commit.retry.*`), with the same snapshot id on every try. A branch that does not exist begins with main's
+/// head.
+///
+/// Not to be cancelled: a future dropped here leaves the outcome unknown.
+///
+/// # Errors
+/// * `commit-unknown`: the commit may be in. Nothing was deleted.
+/// * anything else, such as `commit-conflict`, `not-a-branch`, `io`: the commit is not in. The operation's files are the
+///   caller's to delete; what was written here is gone.
+pub async fn commit(
+    ops: &dyn TableOps,
+    table: &Table,
+    branch: &str,
+    operation: Operation,
+    job: &JobInfo,
+) -> Result<Committed> {
+    let retry = Retry::of(table)?;
+    let mut producer = Producer::new(table, branch, operation, job);
+    let started = Instant::now();
+    // Set once a try may be in without anybody knowing.
+    let mut doubt: Option<Error> = None;
+    let mut tries = 0;
+    let error = loop {
+        let base = match reload(ops, table, &retry, doubt.is_some()).await {
+            Ok(base) => base,
+            Err(error) => break error,
+        };
+        // Whatever the catalog said before: this decides.
+        if base.metadata().snapshot_by_id(producer.snapshot_id).is_some() {
+            return Ok(producer.committed(base).await);
+        }
+        let proposal = match producer.propose(&base).await {
+            Ok(proposal) => proposal,
+            Err(error) => break error,
+        };
+        tries += 1;
+        match ops.commit(&base, proposal.requirements, proposal.updates).await {
+            Ok(table) => return Ok(producer.committed(table).await),
+            Err(CommitError::Conflict) => producer.rejected(&base).await,
+            Err(CommitError::Unknown(error)) => {
+                producer.in_doubt();
+                doubt = Some(error);
+            }
+            Err(CommitError::Rejected(error)) => break error,
+        }
+        match retry.wait(tries, started) {
+            Some(wait) => tokio::time::sleep(wait).await,
+            None => break too_many_conflicts(table, tries),
+        }
+    };
+    let Some(doubt) = doubt else {
+        producer.abandon(table).await;
+        return Err(error);
+    };
+    if let Ok(base) = reload(ops, table, &retry, true).await
+        && base.metadata().snapshot_by_id(producer.snapshot_id).is_some()
+    {
+        return Ok(producer.committed(base).await);
+    }
+    let name = table.ident();
+    Err(Error::new("commit-unknown", format!("nobody knows whether the commit to table '{name}' happened: {doubt}"))
+        .with_detail(format!("The snapshot would be {}. What came last: {error}.", producer.snapshot_id))
+        .with_hint("look for the snapshot in the table's $snapshots before running the statement again"))
+}
+
+fn too_many_conflicts(table: &Table, tries: u32) -> Error {
+    Error::new("commit-conflict", format!("cannot commit to table '{}': others were faster", table.ident()))
+        .with_detail(format!("The commit was tried {tries} times, and each time another one came first."))
+        .with_hint("run the statement again, or raise the table property 'commit.retry.num-retries'")
+}
+
+/// The newest version of the table; with patience if it is needed to settle a doubt.
+async fn reload(ops: &dyn TableOps, table: &Table, retry: &Retry, patient: bool) -> Result<Table> {
+    let checks = if patient { 3 } else { 0 }; // Iceberg's `commit.status-check.num-retries`
+    let mut answer = ops.refresh(table.ident()).await;
+    for check in 1..=checks {
+        if answer.is_ok() {
+            break;
+        }
+        tokio::time::sleep(retry.pause(check)).await;
+        answer = ops.refresh(table.ident()).await;
+    }
+    let newest = answer?;
+    if newest.metadata().uuid() == table.metadata().uuid() {
+        return Ok(newest);
+    }
+    // The files were written for a table that is gone, even if one of the same name took its place.
+    let name = table.ident();
+    Err(Error::new("commit-conflict", format!("table '{name}' was dropped and created again in the meantime")))
+}
+
+#[cfg(test)]
+mod tests;

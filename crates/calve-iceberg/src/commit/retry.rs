@@ -1,0 +1,79 @@
+//! How often and how long a commit is tried: Iceberg's `commit.retry.*` table properties.
+
+use std::time::{Duration, Instant};
+
+use calve_types::{Error, Result};
+
+use crate::table::Table;
+
+/// Retries with exponential waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Retry {
+    retries: u32,
+    min_wait: Duration,
+    max_wait: Duration,
+    total: Duration,
+}
+
+impl Retry {
+    /// The table's properties; the defaults are Iceberg's: 4 retries, 100 ms to 1 min, 30 min in all.
+    pub(crate) fn of(table: &Table) -> Result<Self> {
+        let number = |key: &str, default: u64| match table.property(key) {
+            None => Ok(default),
+            Some(value) => value.trim().parse::<u64>().map_err(|_| {
+                Error::new("invalid-option", format!("invalid value '{value}' of table property '{key}'"))
+                    .with_hint("use a number that is not negative")
+            }),
+        };
+        let retries = number("commit.retry.num-retries", 4)?;
+        Ok(Self {
+            retries: u32::try_from(retries).unwrap_or(u32::MAX),
+            min_wait: Duration::from_millis(number("commit.retry.min-wait-ms", 100)?),
+            max_wait: Duration::from_millis(number("commit.retry.max-wait-ms", 60_000)?),
+            total: Duration::from_millis(number("commit.retry.total-timeout-ms", 1_800_000)?),
+        })
+    }
+
+    /// The wait before retry number `retry` (from 1); `None` if it must not happen any more.
+    pub(crate) fn wait(&self, retry: u32, started: Instant) -> Option<Duration> {
+        let wait = self.pause(retry);
+        (retry <= self.retries && started.elapsed().saturating_add(wait) <= self.total).then_some(wait)
+    }
+
+    /// The wait by its number alone: doubled each time, and spread so that competitors do not meet again.
+    pub(crate) fn pause(&self, retry: u32) -> Duration {
+        let factor = 1_u32.checked_shl(retry.saturating_sub(1)).unwrap_or(u32::MAX);
+        let wait = self.min_wait.saturating_mul(factor).min(self.max_wait);
+        wait.mul_f64(spread())
+    }
+}
+
+/// A random factor between a half and one and a half.
+fn spread() -> f64 {
+    let random = uuid::Uuid::new_v4().as_u128() as u32;
+    0.5 + f64::from(random) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_maximum_and_end() {
+        let retry = Retry {
+            retries: 40,
+            min_wait: Duration::from_millis(100),
+            max_wait: Duration::from_secs(60),
+            total: Duration::from_secs(1800),
+        };
+        let started = Instant::now();
+        for (n, low, high) in [(1, 50, 150), (2, 100, 300), (4, 400, 1200), (40, 30_000, 90_000)] {
+            let wait = retry.wait(n, started).unwrap().as_millis();
+            assert!((low..=high).contains(&wait), "{n}: {wait}");
+        }
+        assert_eq!(retry.wait(41, started), None);
+        let impatient = Retry { total: Duration::from_millis(10), ..retry };
+        assert_eq!(impatient.wait(1, started), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! Foreign errors become [`calve_types::Error`], with a sentence about what was being done.
+
+use std::fmt::Display;
+
+use calve_types::{Error, Result};
+
+/// Adds what was being done to an error of a library.
+pub trait Context<T> {
+    /// `Err` becomes `cannot <what>: <error>`; `what` is an infinitive with its object, such as `read the manifest '/x'`.
+    ///
+    /// # Errors
+    /// The receiver's, with a code: `io`, `not-supported`, `invalid-table` or `commit-conflict`.
+    fn context<D: Display>(self, what: impl FnOnce() -> D) -> Result<T>;
+}
+
+impl<T> Context<T> for iceberg::Result<T> {
+    fn context<D: Display>(self, what: impl FnOnce() -> D) -> Result<T> {
+        self.map_err(|e| {
+            let code = match e.kind() {
+                iceberg::ErrorKind::FeatureUnsupported => "not-supported",
+                iceberg::ErrorKind::CatalogCommitConflicts => "commit-conflict",
+                iceberg::ErrorKind::Unexpected => "io",
+                _ => "invalid-table",
+            };
+            Error::new(code, format!("cannot {}: {}", what(), e.message()))
+        })
+    }
+}
+
+macro_rules! io_context {
+    ($($error:ty),*) => {$(
+        impl<T> Context<T> for Result<T, $error> {
+            fn context<D: Display>(self, what: impl FnOnce() -> D) -> Result<T> {
+                self.map_err(|e| Error::new("io", format!("cannot {}: {e}", what())))
+            }
+        }
+    )*};
+}
+
+io_context!(std::io::Error, object_store::Error, object_store::path::Error, parquet::errors::ParquetError);
+
+macro_rules! data_context {
+    ($($error:ty),*) => {$(
+        impl<T> Context<T> for Result<T, $error> {
+            fn context<D: Display>(self, what: impl FnOnce() -> D) -> Result<T> {
+                self.map_err(|e| Error::new("invalid-table", format!("cannot {}: {e}", what())))
+            }
+        }
+    )*};
+}
+
+data_context!(serde_json::Error, arrow::error::ArrowError);

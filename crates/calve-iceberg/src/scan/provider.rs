@@ -1,0 +1,204 @@
+//! An Iceberg table as a table of DataFusion.
+
+use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema as ArrowSchema, SchemaRef};
+use async_trait::async_trait;
+use calve_types::Result;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::config::TableParquetOptions;
+use datafusion::common::stats::Precision;
+use datafusion::common::{DFSchema, Result as DfResult, Statistics};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::logical_expr::utils::conjunction;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::limit::GlobalLimitExec;
+use object_store::ObjectMeta;
+
+use super::context::{Columns, ScanContext, plain_field};
+use super::external;
+use super::options::ScanOptions;
+use super::plan::{FileTask, plan};
+use super::prune::Pruner;
+use super::source::DeleteAwareSource;
+use crate::table::Table;
+
+/// No range of a file is smaller than this, in bytes: opening one has its price.
+const MIN_RANGE: u64 = 8 << 20;
+
+/// The rows of one snapshot in the table's current schema, deletes applied. The schema is that of
+/// [`crate::schema::to_arrow`] without metadata, so that types are equal to those of `calve_types::arrow`.
+///
+/// # Errors
+/// `not-supported` for columns of types that Flink does not have.
+pub fn provider(table: Table, options: ScanOptions) -> Result<Arc<dyn TableProvider>> {
+    let fields = table.metadata().current_schema().as_struct().fields();
+    let schema = ArrowSchema::new(fields.iter().map(plain_field).collect::<Result<Vec<_>>>()?);
+    Ok(Arc::new(IcebergScan { table, options, schema: Arc::new(schema) }))
+}
+
+#[derive(Debug)]
+struct IcebergScan {
+    table: Table,
+    options: ScanOptions,
+    schema: SchemaRef,
+}
+
+#[async_trait]
+impl TableProvider for IcebergScan {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    /// Filters skip files and row groups; rows are always filtered above the scan.
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        // the LIMIT of a query outranks the option
+        let option_limit = self.options.limit.filter(|_| limit.is_none());
+        let plan = self.files(state, projection, filters, limit.or(option_limit)).await?;
+        Ok(match option_limit {
+            None => plan,
+            Some(rows) => Arc::new(GlobalLimitExec::new(Arc::new(CoalescePartitionsExec::new(plan)), 0, Some(rows))),
+        })
+    }
+}
+
+impl IcebergScan {
+    async fn files(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let metadata = self.table.metadata();
+        let pruner = match conjunction(filters.iter().cloned()) {
+            None => None,
+            Some(filter) => {
+                let schema = DFSchema::try_from(self.schema.clone())?;
+                let filter = state.create_physical_expr(filter, &schema)?;
+                Pruner::new(&filter, &self.schema, metadata)
+            }
+        };
+        let files = match self.options.snapshot() {
+            None => Vec::new(),
+            Some(snapshot) => plan(&self.table, snapshot, pruner.as_ref()).await.map_err(external)?,
+        };
+        if files.is_empty() {
+            let schema = match projection {
+                None => self.schema.clone(),
+                Some(columns) => Arc::new(self.schema.project(columns)?),
+            };
+            return Ok(Arc::new(EmptyExec::new(schema)));
+        }
+        let keys: BTreeSet<i32> = files.iter().flat_map(|f| &f.deletes.keys).flat_map(|k| &k.ids).copied().collect();
+        let columns = Arc::new(Columns::new(&self.table, &keys).map_err(external)?);
+        let context = Arc::new(ScanContext {
+            table: self.table.clone(),
+            mapping: self.options.mapping.clone(),
+            pool: state.runtime_env().memory_pool.clone(),
+        });
+        let mut options = TableParquetOptions::default();
+        options.global = state.config_options().execution.parquet.clone();
+        let statistics = self.statistics(&files);
+        let source = DeleteAwareSource::new(context, columns, self.schema.clone(), options);
+        let groups = self.groups(files, state.config().target_partitions()).map_err(external)?;
+        let config = FileScanConfigBuilder::new(self.table.io().object_store_url(), Arc::new(source))
+            .with_file_groups(groups)
+            .with_statistics(statistics)
+            .with_limit(limit)
+            .with_projection_indices(projection.cloned())?
+            .build();
+        Ok(DataSourceExec::from_data_source(config))
+    }
+
+    /// The number of rows is exact, so that COUNT(*) needs no scan, unless deletes apply.
+    fn statistics(&self, files: &[FileTask]) -> Statistics {
+        let total = |of: fn(&FileTask) -> u64| {
+            files.iter().map(of).try_fold(0u64, u64::checked_add).and_then(|n| usize::try_from(n).ok())
+        };
+        let mut statistics = Statistics::new_unknown(&self.schema);
+        if let Some(rows) = total(|f| f.file().record_count()) {
+            let exact = files.iter().all(|f| f.deletes.is_empty());
+            statistics.num_rows = if exact { Precision::Exact(rows) } else { Precision::Inexact(rows) };
+        }
+        if let Some(bytes) = total(|f| f.file().file_size_in_bytes()) {
+            statistics.total_byte_size = Precision::Inexact(bytes);
+        }
+        statistics
+    }
+
+    /// The files in at most `partitions` groups of about the same size; large files are cut.
+    fn groups(&self, files: Vec<FileTask>, partitions: usize) -> Result<Vec<FileGroup>> {
+        let partitions = partitions.max(1);
+        let total: u64 = files.iter().map(|f| f.file().file_size_in_bytes()).fold(0, u64::saturating_add);
+        let share = total.div_ceil(partitions as u64).max(MIN_RANGE);
+        let mut pieces = Vec::with_capacity(files.len());
+        for task in files {
+            let size = task.file().file_size_in_bytes();
+            let location = self.table.io().object_path(task.file().file_path())?;
+            let meta = ObjectMeta { location, last_modified: Default::default(), size, e_tag: None, version: None };
+            // a row group is read by the range it begins in; there is no use in more ranges than row groups
+            let groups = task.file().split_offsets().map_or(usize::MAX, |offsets| offsets.len().max(1));
+            let count = if partitions == 1 { 1 } else { size.div_ceil(share).min(groups as u64).max(1) };
+            let file = PartitionedFile::new_from_meta(meta).with_extensions(Arc::new(task));
+            if count == 1 {
+                pieces.push(file);
+                continue;
+            }
+            let cut = |i: u64| i64::try_from(u128::from(size) * u128::from(i) / u128::from(count)).unwrap_or(i64::MAX);
+            pieces.extend((0..count).map(|i| file.clone().with_range(cut(i), cut(i + 1))));
+        }
+        Ok(balance(pieces, partitions))
+    }
+}
+
+/// Puts every piece, the largest first, into the group that is smallest so far. The order within a group is kept.
+fn balance(pieces: Vec<PartitionedFile>, partitions: usize) -> Vec<FileGroup> {
+    let count = partitions.min(pieces.len()).max(1);
+    let mut order: Vec<(u64, usize)> = pieces.iter().enumerate().map(|(i, p)| (p.effective_size(), i)).collect();
+    order.sort_unstable_by_key(|(size, i)| (Reverse(*size), *i));
+    let mut smallest: BinaryHeap<Reverse<(u64, usize)>> = (0..count).map(|group| Reverse((0, group))).collect();
+    let mut group_of = vec![0usize; pieces.len()];
+    for (size, piece) in order {
+        if let Some(Reverse((filled, group))) = smallest.pop() {
+            if let Some(slot) = group_of.get_mut(piece) {
+                *slot = group;
+            }
+            // an empty file has its price, too
+            smallest.push(Reverse((filled.saturating_add(size.max(1)), group)));
+        }
+    }
+    let mut groups: Vec<Vec<PartitionedFile>> = vec![Vec::new(); count];
+    for (piece, group) in pieces.into_iter().zip(group_of) {
+        if let Some(group) = groups.get_mut(group) {
+            group.push(piece);
+        }
+    }
+    groups.into_iter().map(FileGroup::new).collect()
+}

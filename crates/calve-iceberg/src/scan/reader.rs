@@ -1,0 +1,128 @@
+//! Reading Parquet files of a table, with errors that name them.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use calve_types::{Error, Result};
+use datafusion::common::{DataFusionError, Result as DfResult};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{ParquetFileMetrics, ParquetFileReaderFactory};
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use iceberg::spec::DataFile;
+use parquet::arrow::arrow_reader::ArrowReaderOptions;
+use parquet::arrow::async_reader::{AsyncFileReader, ParquetObjectReader};
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataBuilder};
+
+use crate::io::TableIo;
+
+/// Enough for the footer of most files, so that it is read at once.
+const FOOTER_HINT: usize = 64 * 1024;
+
+/// A reader of a file; nothing is read yet.
+///
+/// # Errors
+/// As [`TableIo::object_path`].
+pub(crate) fn open(io: &TableIo, file: &DataFile) -> Result<ParquetObjectReader> {
+    let size = file.file_size_in_bytes();
+    let hint = usize::try_from(size).unwrap_or(usize::MAX).min(FOOTER_HINT);
+    let reader = ParquetObjectReader::new(io.object_store(), io.object_path(file.file_path())?);
+    Ok(reader.with_file_size(size).with_footer_size_hint(hint))
+}
+
+/// The footer of a file, without the hints that writers leave for themselves: an embedded Arrow schema would decide how
+/// columns are decoded (dictionaries, large strings, views), but only the Parquet types and field ids count here.
+///
+/// # Errors
+/// `io`, naming the file, if it is missing, cut off or not a Parquet file.
+pub(crate) async fn footer(reader: &mut ParquetObjectReader, file: &DataFile) -> Result<Arc<ParquetMetaData>> {
+    let footer = reader.get_metadata(None).await.map_err(|e| unreadable(file, &e))?;
+    let stored = footer.file_metadata();
+    let plain = FileMetaData::new(
+        stored.version(),
+        stored.num_rows(),
+        stored.created_by().map(str::to_owned),
+        None,
+        stored.schema_descr_ptr(),
+        stored.column_orders().cloned(),
+    );
+    let plain = ParquetMetaDataBuilder::new(plain).set_row_groups(footer.row_groups().to_vec());
+    Ok(Arc::new(plain.build()))
+}
+
+/// The error of a file that cannot be read.
+pub(crate) fn unreadable(file: &DataFile, error: &dyn fmt::Display) -> Error {
+    let kind = match file.content_type() {
+        iceberg::spec::DataContentType::Data => "data file",
+        _ => "delete file",
+    };
+    Error::new("io", format!("cannot read the {kind} '{}': {error}", file.file_path()))
+}
+
+/// An error of reading a file, with the file's name unless it is about something else.
+pub(crate) fn named(file: &DataFile, error: DataFusionError) -> DataFusionError {
+    match &error {
+        DataFusionError::ParquetError(_)
+        | DataFusionError::ArrowError(..)
+        | DataFusionError::ObjectStore(_)
+        | DataFusionError::IoError(_)
+        | DataFusionError::Execution(_) => super::external(unreadable(file, &error.strip_backtrace())),
+        _ => error,
+    }
+}
+
+/// Readers of one file whose footer is known.
+#[derive(Debug)]
+pub(crate) struct KnownFooter {
+    pub(crate) reader: ParquetObjectReader,
+    pub(crate) footer: Arc<ParquetMetaData>,
+}
+
+impl ParquetFileReaderFactory for KnownFooter {
+    fn create_reader(
+        &self,
+        partition: usize,
+        file: PartitionedFile,
+        _: Option<usize>,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> DfResult<Box<dyn AsyncFileReader + Send>> {
+        let metrics = ParquetFileMetrics::new(partition, file.object_meta.location.as_ref(), metrics);
+        Ok(Box::new(FileReader { reader: self.reader.clone(), footer: self.footer.clone(), metrics }))
+    }
+}
+
+struct FileReader {
+    reader: ParquetObjectReader,
+    footer: Arc<ParquetMetaData>,
+    metrics: ParquetFileMetrics,
+}
+
+impl FileReader {
+    fn count(&self, range: &Range<u64>) {
+        let bytes = range.end.saturating_sub(range.start);
+        self.metrics.bytes_scanned.add(usize::try_from(bytes).unwrap_or(usize::MAX));
+    }
+}
+
+impl AsyncFileReader for FileReader {
+    fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, parquet::errors::Result<Bytes>> {
+        self.count(&range);
+        self.reader.get_bytes(range)
+    }
+
+    fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, parquet::errors::Result<Vec<Bytes>>> {
+        ranges.iter().for_each(|range| self.count(range));
+        self.reader.get_byte_ranges(ranges)
+    }
+
+    fn get_metadata<'a>(
+        &'a mut self,
+        _: Option<&'a ArrowReaderOptions>,
+    ) -> BoxFuture<'a, parquet::errors::Result<Arc<ParquetMetaData>>> {
+        let footer = self.footer.clone();
+        async move { Ok(footer) }.boxed()
+    }
+}

@@ -1,0 +1,305 @@
+//! A loaded table and the cache of its manifests.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use calve_types::{Error, Result};
+use iceberg::TableIdent;
+use iceberg::spec::{
+    DataContentType, DataFile, DataFileBuilder, MAIN_BRANCH, ManifestEntryRef, ManifestFile, ManifestList, Snapshot,
+    SnapshotRef, SnapshotReference, SnapshotRetention, TableMetadata,
+};
+
+use crate::error::Context;
+use crate::io::TableIo;
+
+/// One loaded version of a table; it never changes. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Table {
+    ident: TableIdent,
+    metadata: Arc<TableMetadata>,
+    metadata_location: String,
+    io: TableIo,
+    cache: ManifestCache,
+    refs: Arc<OnceLock<Refs>>,
+}
+
+/// Branches and tags by name.
+pub type Refs = BTreeMap<String, SnapshotReference>;
+
+impl Table {
+    /// A table from its parts; `metadata_location` is the file `metadata` was read from.
+    pub fn new(
+        ident: TableIdent,
+        metadata: Arc<TableMetadata>,
+        metadata_location: String,
+        io: TableIo,
+        cache: ManifestCache,
+    ) -> Self {
+        Self { ident, metadata, metadata_location, io, cache, refs: Arc::default() }
+    }
+
+    /// Namespace and name.
+    pub fn ident(&self) -> &TableIdent {
+        &self.ident
+    }
+
+    /// Schemas, partition specs, snapshots, references, properties.
+    pub fn metadata(&self) -> &Arc<TableMetadata> {
+        &self.metadata
+    }
+
+    /// The metadata file of this version.
+    pub fn metadata_location(&self) -> &str {
+        &self.metadata_location
+    }
+
+    /// Access to the table's files.
+    pub fn io(&self) -> &TableIo {
+        &self.io
+    }
+
+    /// The cache this table reads manifests through.
+    pub fn cache(&self) -> &ManifestCache {
+        &self.cache
+    }
+
+    /// A table property.
+    pub fn property(&self, key: &str) -> Option<&str> {
+        self.metadata.properties().get(key).map(String::as_str)
+    }
+
+    /// The table's branches and tags. [`TableMetadata`] shows them only in its JSON.
+    ///
+    /// # Errors
+    /// `internal` if the metadata cannot be written as JSON.
+    pub fn refs(&self) -> Result<&Refs> {
+        #[derive(serde::Deserialize)]
+        struct OnlyRefs {
+            refs: Option<Refs>,
+        }
+        if let Some(refs) = self.refs.get() {
+            return Ok(refs);
+        }
+        let what = || format!("read the branches and tags of table '{}'", self.ident);
+        let json = serde_json::to_vec(self.metadata.as_ref()).context(what)?;
+        let mut refs = serde_json::from_slice::<OnlyRefs>(&json).context(what)?.refs.unwrap_or_default();
+        if let Some(snapshot_id) = self.metadata.current_snapshot_id() {
+            let main = || SnapshotReference::new(snapshot_id, SnapshotRetention::branch(None, None, None));
+            refs.entry(MAIN_BRANCH.to_owned()).or_insert_with(main);
+        }
+        Ok(self.refs.get_or_init(|| refs))
+    }
+
+    /// The reference of a branch, `None` if there is no such branch yet.
+    ///
+    /// # Errors
+    /// `not-a-branch` for a tag, with the Java library's sentence as detail.
+    pub fn branch(&self, name: &str) -> Result<Option<&SnapshotReference>> {
+        match self.refs()?.get(name) {
+            Some(reference) if !reference.is_branch() => {
+                Err(Error::new("not-a-branch", format!("cannot write to tag '{name}'")).with_detail(format!(
+                    "{name} is a tag, not a branch. Tags cannot be targets for producing snapshots"
+                )))
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// The snapshot a commit to a branch builds on: the branch's head, or main's if there is no such branch yet. `None`
+    /// for a table without snapshots.
+    ///
+    /// # Errors
+    /// As [`Table::branch`].
+    pub fn branch_head(&self, name: &str) -> Result<Option<&SnapshotRef>> {
+        self.branch(name)?;
+        Ok(self.metadata.snapshot_for_ref(name).or_else(|| self.metadata.current_snapshot()))
+    }
+
+    /// The manifests of a snapshot, in the order of its manifest list.
+    ///
+    /// # Errors
+    /// `io` or `invalid-table` if the manifest list cannot be read.
+    pub async fn manifests(&self, snapshot: &Snapshot) -> Result<Arc<Vec<ManifestFile>>> {
+        let location = snapshot.manifest_list();
+        if let Some(found) = self.cache.lists().get(location) {
+            return Ok(found);
+        }
+        let what = || format!("read the manifest list '{location}' of snapshot {}", snapshot.snapshot_id());
+        let bytes = self.io.file_io().new_input(location).context(what)?.read().await.context(what)?;
+        let list = ManifestList::parse_with_version(&bytes, self.metadata.format_version()).context(what)?;
+        let manifests: Arc<Vec<_>> = Arc::new(list.consume_entries().into_iter().collect());
+        self.cache.lists().put(location, &manifests, manifests.len());
+        Ok(manifests)
+    }
+
+    /// The entries of a manifest, deleted ones included, with the snapshot ids, sequence numbers and row ids they inherit
+    /// from the manifest list's line.
+    ///
+    /// # Errors
+    /// `io` or `invalid-table` if the manifest cannot be read.
+    pub async fn entries(&self, manifest: &ManifestFile) -> Result<Arc<Vec<ManifestEntryRef>>> {
+        let location = &manifest.manifest_path;
+        // Row ids are given to a manifest when it first appears in a list of a v3 table.
+        let key = match manifest.first_row_id {
+            Some(first) => format!("{location}#{first}"),
+            None => location.clone(),
+        };
+        if let Some(found) = self.cache.manifests().get(&key) {
+            return Ok(found);
+        }
+        let what = || format!("read the manifest '{location}' of table '{}'", self.ident);
+        let (mut entries, _) = manifest.load_manifest(self.io.file_io()).await.context(what)?.into_parts();
+        if let Some(first) = manifest.first_row_id {
+            inherit_row_ids(&mut entries, first, manifest.partition_spec_id).context(what)?;
+        }
+        let entries = Arc::new(entries);
+        self.cache.manifests().put(&key, &entries, entries.len());
+        Ok(entries)
+    }
+}
+
+/// Gives live data files without row ids the next ones, in order (Iceberg specification, "First Row ID Inheritance").
+fn inherit_row_ids(entries: &mut [ManifestEntryRef], first: u64, spec_id: i32) -> iceberg::Result<()> {
+    let invalid = |why: String| iceberg::Error::new(iceberg::ErrorKind::DataInvalid, why);
+    let mut next = i64::try_from(first).map_err(|_| invalid(format!("first row id {first} is too large")))?;
+    for entry in entries {
+        let file = entry.data_file();
+        if !entry.is_alive() || file.content_type() != DataContentType::Data || file.first_row_id().is_some() {
+            continue;
+        }
+        let data_file = with_first_row_id(file, next, spec_id).map_err(|e| invalid(e.to_string()))?;
+        let after = i64::try_from(file.record_count()).ok().and_then(|rows| next.checked_add(rows));
+        next = after.ok_or_else(|| invalid("row ids overflow".to_owned()))?;
+        Arc::make_mut(entry).data_file = data_file;
+    }
+    Ok(())
+}
+
+fn with_first_row_id(
+    file: &DataFile,
+    first_row_id: i64,
+    spec_id: i32,
+) -> Result<DataFile, iceberg::spec::DataFileBuilderError> {
+    let mut builder = DataFileBuilder::default();
+    builder
+        .content(file.content_type())
+        .file_path(file.file_path().to_owned())
+        .file_format(file.file_format())
+        .partition(file.partition().clone())
+        .partition_spec_id(spec_id)
+        .record_count(file.record_count())
+        .file_size_in_bytes(file.file_size_in_bytes())
+        .column_sizes(file.column_sizes().clone())
+        .value_counts(file.value_counts().clone())
+        .null_value_counts(file.null_value_counts().clone())
+        .nan_value_counts(file.nan_value_counts().clone())
+        .lower_bounds(file.lower_bounds().clone())
+        .upper_bounds(file.upper_bounds().clone())
+        .key_metadata(file.key_metadata().map(<[u8]>::to_vec))
+        .split_offsets(file.split_offsets().map(<[i64]>::to_vec))
+        .equality_ids(file.equality_ids())
+        .first_row_id(Some(first_row_id))
+        .referenced_data_file(file.referenced_data_file())
+        .content_offset(file.content_offset())
+        .content_size_in_bytes(file.content_size_in_bytes());
+    if let Some(order) = file.sort_order_id() {
+        builder.sort_order_id(order);
+    }
+    builder.build()
+}
+
+/// A session's bounded cache of parsed manifest lists and manifests, by path: both never change once written.
+/// A clone is the same cache.
+#[derive(Clone, Default)]
+pub struct ManifestCache {
+    inner: Arc<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    lists: Mutex<Generations<Vec<ManifestFile>>>,
+    manifests: Mutex<Generations<Vec<ManifestEntryRef>>>,
+}
+
+impl ManifestCache {
+    fn lists(&self) -> MutexGuard<'_, Generations<Vec<ManifestFile>>> {
+        self.inner.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn manifests(&self) -> MutexGuard<'_, Generations<Vec<ManifestEntryRef>>> {
+        self.inner.manifests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for ManifestCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ManifestCache").finish_non_exhaustive()
+    }
+}
+
+/// Lines (of a list, or entries of a manifest) that one generation may hold; an entry with the statistics of a few
+/// dozen columns takes some kilobytes.
+const GENERATION_LINES: usize = 50_000;
+
+/// Two generations of values: what is used moves to the young one; when that is full, the old one is forgotten.
+/// Keeps what was used recently at the cost of one hash look-up.
+struct Generations<V> {
+    young: HashMap<String, (Arc<V>, usize)>,
+    old: HashMap<String, (Arc<V>, usize)>,
+    young_lines: usize,
+}
+
+impl<V> Default for Generations<V> {
+    fn default() -> Self {
+        Self { young: HashMap::new(), old: HashMap::new(), young_lines: 0 }
+    }
+}
+
+impl<V> Generations<V> {
+    fn get(&mut self, key: &str) -> Option<Arc<V>> {
+        if let Some((value, _)) = self.young.get(key) {
+            return Some(value.clone());
+        }
+        let (value, lines) = self.old.remove(key)?;
+        self.put(key, &value, lines);
+        Some(value)
+    }
+
+    fn put(&mut self, key: &str, value: &Arc<V>, lines: usize) {
+        let lines = lines.saturating_add(1);
+        if lines > GENERATION_LINES {
+            return;
+        }
+        if self.young_lines.saturating_add(lines) > GENERATION_LINES {
+            self.old = std::mem::take(&mut self.young);
+            self.young_lines = 0;
+        }
+        if self.young.insert(key.to_owned(), (value.clone(), lines)).is_none() {
+            self.young_lines += lines;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    #[test]
+    fn the_cache_is_bounded_and_keeps_what_is_used() {
+        let mut cache = Generations::<u32>::default();
+        let value = Arc::new(1);
+        cache.put("hot", &value, 0);
+        for i in 0..1000 {
+            cache.put(&format!("k{i}"), &value, 999);
+            assert!(cache.get("hot").is_some());
+        }
+        assert!(cache.get("k0").is_none());
+        assert!(cache.get("k999").is_some());
+        assert!(cache.young.len() + cache.old.len() <= 2 * GENERATION_LINES / 1000 + 2);
+        cache.put("huge", &value, GENERATION_LINES);
+        assert!(cache.get("huge").is_none());
+    }
+}

@@ -1,0 +1,195 @@
+use std::collections::BTreeSet;
+
+use arrow::array::{BinaryArray, Date32Array, Int32Array, Int64Array, StringArray, TimestampNanosecondArray};
+use calve_types::LogicalType as T;
+use iceberg::spec::{Literal, PrimitiveLiteral};
+use iceberg::transform::create_transform_function;
+
+use super::super::transform::apply;
+use super::*;
+
+#[tokio::test]
+async fn every_row_goes_to_its_partition() {
+    let columns = vec![
+        ("id", T::BigInt.nullable()),
+        ("s", T::STRING.nullable()),
+        ("d", T::Date.nullable()),
+        ("ns", T::Timestamp(9).nullable()),
+    ];
+    let partition = [
+        ("id", Transform::Bucket(4)),
+        ("s", Transform::Truncate(2)),
+        ("d", Transform::Month),
+        ("ns", Transform::Hour),
+        ("s", Transform::Identity),
+    ];
+    let with = [("format-version", "3")];
+    let f = Fixture::new(Shape { columns, key: &[], partition: &partition, with: &with }).await;
+    let ids = [Some(1), Some(2), None, Some(1), Some(1)];
+    let texts = [Some("a b/c"), Some("ü=x"), None, Some("a b/c"), Some("a b/d")];
+    let days = [Some(0), Some(-1), None, Some(30), Some(5)];
+    let nanos = [Some(3_599_999_999_999), Some(-1), None, Some(5), Some(3_600_000_000_000)];
+    let batch = f
+        .batch(vec![
+            Arc::new(Int64Array::from(ids.to_vec())),
+            Arc::new(StringArray::from(texts.to_vec())),
+            Arc::new(Date32Array::from(days.to_vec())),
+            Arc::new(TimestampNanosecondArray::from(nanos.to_vec())),
+        ])
+        .await;
+    let written = f.insert(vec![batch.clone(), batch]).await;
+    assert_eq!(written.rows, 10);
+    let root = f.dir.path().join("db/t/data");
+    let folders: BTreeSet<(String, u64)> = written
+        .data
+        .iter()
+        .map(|file| {
+            let path = Path::new(file.file.file_path()).parent().unwrap();
+            (path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), file.file.record_count())
+        })
+        .collect();
+    let expected = [
+        ("id_bucket=0/s_trunc=a+/d_month=1970-01/ns_hour=1970-01-01-00/s=a+b%2Fc", 4),
+        ("id_bucket=0/s_trunc=a+/d_month=1970-01/ns_hour=1970-01-01-01/s=a+b%2Fd", 2),
+        ("id_bucket=0/s_trunc=%C3%BC%3D/d_month=1969-12/ns_hour=1969-12-31-23/s=%C3%BC%3Dx", 2),
+        ("id_bucket=null/s_trunc=null/d_month=null/ns_hour=null/s=null", 2),
+    ];
+    let expected: BTreeSet<(String, u64)> = expected.map(|(p, n)| (p.to_owned(), n)).into();
+    let names: BTreeSet<(String, u64)> = folders;
+    assert_eq!(names, expected);
+    let null = written.data.iter().find(|f| f.file.partition().iter().all(|v| v.is_none())).unwrap();
+    assert_eq!(null.file.record_count(), 2);
+    for (file, _) in f.live().await {
+        for batch in read(file.file.file_path()) {
+            assert!(batch.num_rows() > 0);
+        }
+    }
+}
+
+#[test]
+fn transforms_equal_the_reference_where_it_is_right() {
+    use rand::Rng;
+    let mut random = rand::rng();
+    let days: ArrayRef = Arc::new(Date32Array::from_iter(
+        (0..500).map(|i| (i % 7 != 0).then(|| random.random_range(-700_000..700_000))),
+    ));
+    let micros: ArrayRef = Arc::new(
+        arrow::array::TimestampMicrosecondArray::from_iter_values(
+            (0..500).map(|_| random.random_range(-50_000_000_000_000_000..50_000_000_000_000_000)),
+        )
+        .with_timezone("UTC"),
+    );
+    let ints: ArrayRef = Arc::new(Int32Array::from_iter_values((0..500).map(|_| random.random_range(-1_000..1_000))));
+    let longs: ArrayRef =
+        Arc::new(Int64Array::from_iter_values((0..500).map(|_| random.random_range(i64::MIN / 2..i64::MAX))));
+    let decimals: ArrayRef = Arc::new(
+        arrow::array::Decimal128Array::from_iter_values(
+            (0..500).map(|i| random.random_range(-(10_i128.pow(1 + i % 30))..10_i128.pow(1 + i % 30))),
+        )
+        .with_precision_and_scale(38, 2)
+        .unwrap(),
+    );
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..500).map(|i| "aüx日".repeat(i % 5))));
+    let bytes: ArrayRef = Arc::new(BinaryArray::from_iter_values((0..500_u32).map(|i| vec![i as u8; i as usize % 9])));
+    let all = [&days, &micros, &ints, &longs, &decimals, &texts, &bytes];
+    let mut compared = 0;
+    for transform in [
+        Transform::Year,
+        Transform::Month,
+        Transform::Day,
+        Transform::Hour,
+        Transform::Bucket(7),
+        Transform::Bucket(1_000_003),
+        Transform::Truncate(3),
+        Transform::Identity,
+    ] {
+        for column in all {
+            let Ok(ours) = apply(transform, column) else { continue };
+            let reference = create_transform_function(&transform).unwrap().transform(column.clone()).unwrap();
+            assert_eq!(ours.as_ref(), reference.as_ref(), "{transform} {}", column.data_type());
+            compared += 1;
+        }
+    }
+    assert!(compared >= 25, "{compared}");
+}
+
+#[test]
+fn transforms_hold_at_the_ends_of_the_range() {
+    let ints: ArrayRef = Arc::new(Int32Array::from(vec![i32::MIN, i32::MAX]));
+    let longs: ArrayRef = Arc::new(Int64Array::from(vec![i64::MIN, i64::MAX]));
+    let days: ArrayRef = Arc::new(Date32Array::from(vec![i32::MIN, i32::MAX]));
+    let micros: ArrayRef = Arc::new(arrow::array::TimestampMicrosecondArray::from(vec![i64::MIN, i64::MAX]));
+    let nanos: ArrayRef = Arc::new(TimestampNanosecondArray::from(vec![i64::MIN, i64::MAX]));
+    for column in [ints, longs, days, micros, nanos] {
+        for transform in [
+            Transform::Year,
+            Transform::Month,
+            Transform::Day,
+            Transform::Hour,
+            Transform::Bucket(3),
+            Transform::Truncate(7),
+        ] {
+            let _ = apply(transform, &column);
+        }
+    }
+    // nanoseconds hash like microseconds, rounded down
+    let nanos: ArrayRef = Arc::new(TimestampNanosecondArray::from(vec![-1, 1_999]));
+    let micros: ArrayRef = Arc::new(arrow::array::TimestampMicrosecondArray::from(vec![-1, 1]));
+    let bucket = Transform::Bucket(1_000);
+    assert_eq!(apply(bucket, &nanos).unwrap().as_ref(), apply(bucket, &micros).unwrap().as_ref());
+}
+
+#[tokio::test]
+async fn many_partitions_one_file_each() {
+    let columns = vec![("p", T::Int.nullable()), ("id", T::BigInt.nullable())];
+    let partition = [("p", Transform::Identity)];
+    let mut f = Fixture::new(Shape { columns, key: &[], partition: &partition, with: &[] }).await;
+    let n = 20_000;
+    let batch = f
+        .batch(vec![
+            Arc::new(Int32Array::from_iter_values((0..n).map(|i| i % 200))),
+            Arc::new(Int64Array::from_iter_values((0..n).map(i64::from))),
+        ])
+        .await;
+    f.hints.insert("distribution-mode".to_owned(), "hash".to_owned());
+    let written = f.insert(vec![batch]).await;
+    assert_eq!(written.data.len(), 200);
+    for file in &written.data {
+        let Some(Literal::Primitive(PrimitiveLiteral::Int(p))) = file.file.partition()[0] else { panic!() };
+        let rows = longs(file.file.file_path(), 1);
+        assert!(rows.is_sorted() && rows.iter().all(|id| id % 200 == i64::from(p)), "{p}");
+        assert_eq!(rows.len(), 100);
+    }
+}
+
+#[tokio::test]
+async fn more_partitions_than_open_files() {
+    let columns = vec![("p", T::Int.nullable())];
+    let partition = [("p", Transform::Identity)];
+    let f = Fixture::new(Shape { columns, key: &[], partition: &partition, with: &[] }).await;
+    let all: Vec<i32> = (0..300).chain(0..300).collect();
+    let batch = f.batch(vec![Arc::new(Int32Array::from(all[..300].to_vec()))]).await;
+    let written = f.insert(vec![batch.clone(), batch]).await;
+    assert!(written.data.len() >= 300);
+    assert_eq!(written.data.iter().map(|f| f.file.record_count()).sum::<u64>(), 600);
+}
+
+#[tokio::test]
+async fn hash_distribution_gives_a_partition_one_writer() {
+    let columns = vec![("p", T::Int.nullable()), ("s", T::STRING.nullable())];
+    let partition = [("p", Transform::Identity)];
+    let mut f = Fixture::new(Shape { columns, key: &[], partition: &partition, with: &[] }).await;
+    f.hints.insert("distribution-mode".to_owned(), "hash".to_owned());
+    let mut batches = Vec::new();
+    for i in 0..40 {
+        let texts = StringArray::from_iter_values((0..10_000).map(|j| format!("{:0>100}", i * j)));
+        batches.push(
+            f.batch(vec![Arc::new(Int32Array::from_iter_values((0..10_000).map(|j| j % 5))), Arc::new(texts)]).await,
+        );
+    }
+    let written = f.write(batches).await.unwrap();
+    assert_eq!(written.data.len(), 5);
+    let writers: BTreeSet<&str> =
+        written.data.iter().map(|f| &f.file.file_path().rsplit_once('/').unwrap().1[..5]).collect();
+    assert_eq!(writers.len(), 3);
+}

@@ -1,0 +1,226 @@
+//! Calls of functions.
+
+use calve_functions::{Arg, aggregate, aggregate_names, scalar, scalar_names};
+use calve_sql::ast;
+use calve_types::{Error, LogicalType, Result, Span, Value, rules};
+
+use super::scope::{Aggregates, Scope};
+use super::{Binder, coerce, flink, literal, names, span, walk};
+use crate::expr::{AggregateCall, Expr, ExprKind};
+
+/// A call of a function or operator; the arguments are cast to what its signature asks for.
+///
+/// # Errors
+/// `unknown-function`, or what the function says of its arguments.
+pub(super) fn function(name: &str, args: Vec<Expr>, place: Span) -> Result<Expr> {
+    let place = args.iter().fold(place, |all, a| all.to(a.span));
+    let function = scalar(name).ok_or_else(|| unknown(name, Some(&args), place))?;
+    let infer = function.infer(&described(&args));
+    let signature = infer.map_err(|e| e.at(illegal_null(&args).unwrap_or(place)))?;
+    let args = cast(args, &signature.args);
+    Ok(Expr { kind: ExprKind::Call { function, args }, data_type: signature.returns, span: place })
+}
+
+/// A symbol as an argument: a unit of time, a side of TRIM.
+pub(super) fn symbol(name: &str, place: Span) -> Expr {
+    literal::literal(Value::Symbol(name.to_ascii_uppercase()), LogicalType::Symbol.not_null(), place)
+}
+
+/// The error for a function that does not exist, or not in calve.
+pub(super) fn unknown(name: &str, args: Option<&[Expr]>, place: Span) -> Error {
+    if flink::has_function(name) {
+        return Error::unsupported(format!("the function {}", name.to_ascii_uppercase())).at(place);
+    }
+    let mut detail = format!("No match found for function signature {name}");
+    if let Some(args) = args {
+        let types: Vec<String> =
+            args.iter().map(|a| format!("<{}>", rules::family_name(&a.data_type.logical))).collect();
+        detail.push_str(&format!("({})", types.join(", ")));
+    }
+    let error = Error::new("unknown-function", format!("function '{name}' not found")).with_detail(detail);
+    names::did_you_mean(error, &name.to_ascii_uppercase(), scalar_names().chain(aggregate_names())).at(place)
+}
+
+fn described(args: &[Expr]) -> Vec<Arg> {
+    args.iter()
+        .map(|a| Arg {
+            data_type: a.data_type.clone(),
+            literal: match &a.kind {
+                ExprKind::Literal(value) => Some(value.clone()),
+                _ => None,
+            },
+        })
+        .collect()
+}
+
+fn illegal_null(args: &[Expr]) -> Option<Span> {
+    args.iter().find(|a| a.data_type.logical == LogicalType::Null).map(|a| a.span).filter(Span::is_known)
+}
+
+fn cast(args: Vec<Expr>, types: &[calve_types::DataType]) -> Vec<Expr> {
+    args.into_iter()
+        .enumerate()
+        .map(|(i, a)| match types.get(i) {
+            Some(t) => coerce::to(a, t),
+            None => a,
+        })
+        .collect()
+}
+
+/// Functions whose first argument is a unit of time, written like a name.
+const UNIT_FIRST: [&str; 2] = ["TIMESTAMPADD", "TIMESTAMPDIFF"];
+
+impl Binder<'_> {
+    /// A call as it is written.
+    pub(super) fn function(&self, f: &ast::Function, scope: &Scope<'_>) -> Result<Expr> {
+        let place = names::span_of(&f.name);
+        let parts = names::parts(&f.name)?;
+        let name = match parts.as_slice() {
+            [name] => name.value.as_str(),
+            _ => return Err(unknown(&f.name.to_string(), None, place)),
+        };
+        let foreign = [
+            (f.over.is_some(), "OVER"),
+            (!f.within_group.is_empty(), "WITHIN GROUP"),
+            (f.null_treatment.is_some(), "IGNORE NULLS and RESPECT NULLS"),
+            (!matches!(f.parameters, ast::FunctionArguments::None), "parameters before the arguments of a function"),
+            (f.uses_odbc_syntax, "{fn ..}"),
+        ];
+        if let Some((_, feature)) = foreign.iter().find(|(present, _)| *present) {
+            return Err(Error::unsupported(feature).at(place));
+        }
+        let (distinct, args) = match &f.args {
+            ast::FunctionArguments::None => (false, [].as_slice()),
+            ast::FunctionArguments::Subquery(_) => {
+                return Err(Error::unsupported("a subquery as the argument of a function").at(place));
+            }
+            ast::FunctionArguments::List(list) => {
+                if !list.clauses.is_empty() {
+                    return Err(Error::unsupported(format!("clauses after the arguments of {name}")).at(place));
+                }
+                (list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct), list.args.as_slice())
+            }
+        };
+        if aggregate(name).is_some() {
+            return self.aggregate_call(name, args, distinct, f.filter.as_deref(), place, scope);
+        }
+        if f.filter.is_some() || distinct {
+            return Err(Error::new("invalid-argument", format!("'{name}' is no aggregate function: it takes no DISTINCT or FILTER"))
+                .at(place));
+        }
+        let is_star = |arg: &ast::FunctionArg| matches!(arg, ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard));
+        if scalar(name).is_none() && args.iter().any(is_star) {
+            return Err(unknown(name, None, place));
+        }
+        let mut bound = Vec::new();
+        for (i, arg) in args.iter().enumerate() {
+            let e = argument(arg, name, place)?;
+            let unit = match e {
+                ast::Expr::Identifier(unit) if i == 0 && UNIT_FIRST.iter().any(|f| name.eq_ignore_ascii_case(f)) => Some(unit),
+                _ => None,
+            };
+            bound.push(match unit {
+                Some(unit) => symbol(&unit.value, span::ident(unit)),
+                None => self.expr(e, scope)?,
+            });
+        }
+        function(name, bound, place)
+    }
+
+    fn aggregate_call(
+        &self,
+        name: &str,
+        args: &[ast::FunctionArg],
+        distinct: bool,
+        filter: Option<&ast::Expr>,
+        place: Span,
+        scope: &Scope<'_>,
+    ) -> Result<Expr> {
+        let function = aggregate(name).ok_or_else(|| unknown(name, None, place))?;
+        let (collected, grouped) = match scope.aggregates {
+            Aggregates::Collected { calls, grouped } => (calls, grouped),
+            Aggregates::Refused("an aggregate function") => {
+                return Err(Error::new("nested-aggregate", format!("'{name}' stands inside an aggregate function"))
+                    .with_detail("Aggregate expressions cannot be nested")
+                    .at(place));
+            }
+            Aggregates::Refused(clause) => {
+                return Err(Error::new("misplaced-aggregate", format!("'{name}' cannot be used in the {clause}"))
+                    .with_detail(format!("Aggregate expression is illegal in {clause}"))
+                    .at(place));
+            }
+        };
+        let inner = Scope { aggregates: Aggregates::Refused("an aggregate function"), selected: &[], ..*scope };
+        let mut bound = Vec::new();
+        for arg in args {
+            if let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard) = arg {
+                if args.len() != 1 || !function.name.eq_ignore_ascii_case("COUNT") || distinct {
+                    return Err(Error::new("invalid-argument", format!("'*' is no argument of '{name}'")).at(place));
+                }
+                continue;
+            }
+            bound.push(self.expr(argument(arg, name, place)?, &inner)?);
+        }
+        if bound.is_empty() && args.is_empty() {
+            return Err(Error::new("invalid-argument", format!("'{name}' needs an argument"))
+                .with_detail(format!("Invalid number of arguments to function '{}'. Was expecting 1 arguments", function.name))
+                .at(place));
+        }
+        if !bound.is_empty() && bound.iter().all(belongs_outside) {
+            return Err(Error::unsupported("an aggregate function over columns of an outer query alone").at(place));
+        }
+        let filter = filter.map(|f| self.condition(f, &inner, "FILTER clause")).transpose()?;
+        let may_be_empty = !grouped || filter.is_some();
+        let signature = function.infer(&described(&bound), distinct, may_be_empty).map_err(|e| {
+            e.at(illegal_null(&bound).unwrap_or_else(|| bound.iter().fold(place, |all, a| all.to(a.span))))
+        })?;
+        let args = cast(bound, &signature.args);
+        let call = AggregateCall { function, args, distinct, filter, data_type: signature.returns, span: place };
+        let mut calls = collected.borrow_mut();
+        let position = calls.iter().position(|c| same_call(c, &call)).unwrap_or_else(|| {
+            calls.push(call.clone());
+            calls.len() - 1
+        });
+        let index = scope.namespace.fields.len() + position;
+        Ok(Expr { kind: ExprKind::Column(index), data_type: call.data_type, span: place })
+    }
+}
+
+fn argument<'a>(arg: &'a ast::FunctionArg, name: &str, place: Span) -> Result<&'a ast::Expr> {
+    match arg {
+        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e)) => Ok(e),
+        ast::FunctionArg::Unnamed(_) => {
+            Err(Error::new("invalid-argument", format!("'*' is no argument of '{name}'")).at(place))
+        }
+        ast::FunctionArg::Named { .. } | ast::FunctionArg::ExprNamed { .. } => {
+            Err(Error::unsupported("named arguments").at(place))
+        }
+    }
+}
+
+/// Whether an expression has columns, and all of them are an outer query's: such an aggregate would be that query's.
+fn belongs_outside(expr: &Expr) -> bool {
+    fn visit(expr: &mut Expr, inside: &mut bool, outside: &mut bool) -> Result<()> {
+        match expr.kind {
+            ExprKind::Column(_) => *inside = true,
+            ExprKind::Outer { .. } => *outside = true,
+            _ => {}
+        }
+        walk::children_mut(expr, &mut |child| visit(child, inside, outside))
+    }
+    let (mut inside, mut outside) = (false, false);
+    let visited = visit(&mut expr.clone(), &mut inside, &mut outside);
+    visited.is_ok() && outside && !inside
+}
+
+fn same_call(a: &AggregateCall, b: &AggregateCall) -> bool {
+    std::ptr::eq(a.function, b.function)
+        && a.distinct == b.distinct
+        && a.args.len() == b.args.len()
+        && a.args.iter().zip(&b.args).all(|(a, b)| walk::same(a, b))
+        && match (&a.filter, &b.filter) {
+            (None, None) => true,
+            (Some(a), Some(b)) => walk::same(a, b),
+            _ => false,
+        }
+}

@@ -1,0 +1,395 @@
+//! FROM: tables, derived tables, joins.
+
+use std::sync::Arc;
+
+use calve_sql::ast;
+use calve_types::{Error, Result, Span, rules};
+
+use super::query::rename;
+use super::scope::{Env, Merged, Namespace, Scope, Table};
+use super::{Binder, call, coerce, expr, names, span, walk};
+use crate::catalog::TableEntry;
+use crate::expr::{Expr, ExprKind};
+use crate::rel::{Field, JoinKind, Rel, RelKind};
+
+/// A relation and what its columns are called.
+type Source = (Rel, Namespace);
+
+impl Binder<'_> {
+    /// The tables of a FROM clause, at least one.
+    pub(super) fn from(&self, from: &[ast::TableWithJoins], env: Env<'_>) -> Result<Source> {
+        let mut all: Option<Source> = None;
+        for item in from {
+            let next = self.table_with_joins(item, env)?;
+            all = Some(match all {
+                None => next,
+                Some(left) => self.join(left, next, JoinKind::Inner, Condition::None, env)?,
+            });
+        }
+        all.ok_or_else(|| Error::internal("an empty FROM clause"))
+    }
+
+    fn table_with_joins(&self, item: &ast::TableWithJoins, env: Env<'_>) -> Result<Source> {
+        let mut left = self.table_factor(&item.relation, env)?;
+        for join in &item.joins {
+            let (kind, constraint) = join_kind(join)?;
+            let right = self.table_factor(&join.relation, env)?;
+            let condition = match constraint {
+                ast::JoinConstraint::On(condition) => Condition::On(condition),
+                ast::JoinConstraint::Using(columns) => Condition::Using(using_columns(columns)?),
+                ast::JoinConstraint::Natural => Condition::Using(common_columns(&left.1, &right.1)),
+                ast::JoinConstraint::None => Condition::None,
+            };
+            left = self.join(left, right, kind, condition, env)?;
+        }
+        Ok(left)
+    }
+
+    fn table_factor(&self, factor: &ast::TableFactor, env: Env<'_>) -> Result<Source> {
+        match factor {
+            ast::TableFactor::Table {
+                name,
+                alias,
+                args,
+                with_hints,
+                version,
+                with_ordinality,
+                partitions,
+                json_path,
+                sample,
+                index_hints,
+            } => {
+                let place = names::span_of(name);
+                let refused = [
+                    (args.is_some(), "table functions"),
+                    (version.is_some(), "FOR SYSTEM_TIME AS OF"),
+                    (*with_ordinality, "WITH ORDINALITY"),
+                    (
+                        !with_hints.is_empty() || !partitions.is_empty() || json_path.is_some() || !index_hints.is_empty(),
+                        "options after a table's name",
+                    ),
+                    (sample.is_some(), "TABLESAMPLE"),
+                ];
+                if let Some((_, feature)) = refused.iter().find(|(present, _)| *present) {
+                    return Err(Error::unsupported(feature).at(place));
+                }
+                self.named_table(name, alias.as_ref(), env)
+            }
+            ast::TableFactor::Derived { lateral, subquery, alias, sample } => {
+                if *lateral {
+                    return Err(Error::unsupported("LATERAL").at(expr::query_span(subquery)));
+                }
+                if sample.is_some() {
+                    return Err(Error::unsupported("TABLESAMPLE").at(expr::query_span(subquery)));
+                }
+                let rel = self.query(subquery, env)?.rel;
+                derived(rel, None, alias.as_ref())
+            }
+            ast::TableFactor::NestedJoin { table_with_joins, alias: None } => self.table_with_joins(table_with_joins, env),
+            ast::TableFactor::NestedJoin { alias: Some(alias), .. } => {
+                Err(Error::unsupported("an alias of a join in parentheses").at(span::ident(&alias.name)))
+            }
+            ast::TableFactor::TableFunction { expr, .. } => {
+                Err(Error::unsupported("table functions").at(expr::span_of(expr)))
+            }
+            ast::TableFactor::Function { name, .. } => Err(Error::unsupported("table functions").at(names::span_of(name))),
+            ast::TableFactor::UNNEST { array_exprs, .. } => {
+                let place = array_exprs.first().map(expr::span_of).unwrap_or_default();
+                Err(Error::unsupported("UNNEST").at(place))
+            }
+            ast::TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
+            ast::TableFactor::Pivot { .. } | ast::TableFactor::Unpivot { .. } => Err(Error::unsupported("PIVOT")),
+            _ => Err(Error::unsupported("this kind of table in FROM")),
+        }
+    }
+
+    fn named_table(
+        &self,
+        name: &ast::ObjectName,
+        alias: Option<&ast::TableAlias>,
+        env: Env<'_>,
+    ) -> Result<Source> {
+        let place = names::span_of(name);
+        let options = self.hints.options_for(name).map_or(&[][..], |hint| hint.options.as_slice());
+        let name = names::parts(name)?;
+        if let [single] = name.as_slice() {
+            if let Some(rel) = self.cte(&single.value, env)? {
+                if !options.is_empty() {
+                    return Err(Error::new("invalid-hint", format!("'{}' is a query of WITH: hints belong to tables", single.value))
+                        .with_detail(format!(
+                            "View '{}' cannot be enriched with new options. Hints can only be applied to tables.",
+                            single.value
+                        ))
+                        .at(place));
+                }
+                return derived(rel, Some(&single.value), alias);
+            }
+        }
+        let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
+        let entry = self.table(&parts, options, place)?;
+        let mut fields = fields_of(&entry);
+        let kind = RelKind::Scan { table: Arc::clone(&entry), span: place };
+        let rel = Rel { kind, fields: fields.clone() };
+        let columns = 0..fields.len();
+        let table = match alias {
+            None => Table {
+                name: name.last().map(|last| last.value.clone()),
+                path: Some(entry.path.clone()),
+                columns,
+                base: true,
+            },
+            Some(alias) => {
+                rename(&mut fields, &alias.columns)?;
+                Table { name: Some(alias.name.value.clone()), path: None, columns, base: true }
+            }
+        };
+        Ok((rel, Namespace::of(table, fields)))
+    }
+
+    fn join(
+        &self,
+        (left, left_names): Source,
+        (right, right_names): Source,
+        kind: JoinKind,
+        condition: Condition<'_>,
+        env: Env<'_>,
+    ) -> Result<Source> {
+        let width = left.fields.len();
+        let joined = concat(left_names, right_names);
+        let mut merged = Vec::new();
+        let condition = match condition {
+            Condition::None => None,
+            Condition::On(on) => Some(self.condition(on, &Scope::new(env, &joined, "ON clause"), "ON clause")?),
+            Condition::Using(columns) => {
+                let mut all: Option<Expr> = None;
+                for column in columns {
+                    let (l, r) = (side(&joined, 0..width, &column)?, side(&joined, width..joined.fields.len(), &column)?);
+                    let place = span::ident(&column);
+                    let equal = call::function("=", vec![l.clone(), r.clone()], place)?;
+                    all = Some(match all {
+                        None => equal,
+                        Some(all) => call::function("AND", vec![all, equal], place)?,
+                    });
+                    merged.push((column, l, r));
+                }
+                all
+            }
+        };
+        let namespace = {
+            let mut names = joined;
+            let (left_null, right_null) = match kind {
+                JoinKind::Inner => (false, false),
+                JoinKind::Left => (false, true),
+                JoinKind::Right => (true, false),
+                JoinKind::Full => (true, true),
+            };
+            for (i, field) in names.fields.iter_mut().enumerate() {
+                field.data_type.nullable |= if i < width { left_null } else { right_null };
+            }
+            let fields = names.fields.clone();
+            for old in &mut names.merged {
+                retype(&mut old.expr, &fields)?;
+            }
+            for (column, l, r) in merged {
+                let merged = merge(&column, l, r, kind, &fields)?;
+                names.merged.retain(|old| !old.fields.iter().any(|f| merged.fields.contains(f)));
+                names.merged.push(merged);
+            }
+            names
+        };
+        // The names of the relation are those of its inputs, whatever aliases say.
+        let fields = left
+            .fields
+            .iter()
+            .chain(&right.fields)
+            .zip(&namespace.fields)
+            .map(|(f, n)| Field { name: f.name.clone(), data_type: n.data_type.clone() })
+            .collect();
+        let kind = RelKind::Join { left: Box::new(left), right: Box::new(right), kind, condition };
+        Ok((Rel { kind, fields }, namespace))
+    }
+}
+
+/// A table's columns as fields.
+pub(super) fn fields_of(table: &TableEntry) -> Vec<Field> {
+    table.columns.iter().map(|c| Field { name: c.name.clone(), data_type: c.data_type.clone() }).collect()
+}
+
+/// What a join compares.
+enum Condition<'a> {
+    None,
+    On(&'a ast::Expr),
+    Using(Vec<ast::Ident>),
+}
+
+fn derived(rel: Rel, name: Option<&str>, alias: Option<&ast::TableAlias>) -> Result<Source> {
+    let mut fields = rel.fields.clone();
+    let name = match alias {
+        None => name.map(str::to_owned),
+        Some(alias) => {
+            rename(&mut fields, &alias.columns)?;
+            Some(alias.name.value.clone())
+        }
+    };
+    let table = Table { name, path: None, columns: 0..fields.len(), base: false };
+    Ok((rel, Namespace::of(table, fields)))
+}
+
+fn join_kind(join: &ast::Join) -> Result<(JoinKind, &ast::JoinConstraint)> {
+    use ast::JoinOperator as J;
+    let place = factor_span(&join.relation);
+    if join.global {
+        return Err(Error::unsupported("GLOBAL JOIN").at(place));
+    }
+    let (kind, constraint) = match &join.join_operator {
+        J::CrossJoin(ast::JoinConstraint::None) => return Ok((JoinKind::Inner, &ast::JoinConstraint::None)),
+        J::CrossJoin(_) => {
+            return Err(Error::new("syntax", "CROSS JOIN has no condition")
+                .with_detail("Cannot specify condition (NATURAL keyword, or ON or USING clause) following CROSS JOIN")
+                .at(place));
+        }
+        J::Join(c) | J::Inner(c) => (JoinKind::Inner, c),
+        J::Left(c) | J::LeftOuter(c) => (JoinKind::Left, c),
+        J::Right(c) | J::RightOuter(c) => (JoinKind::Right, c),
+        J::FullOuter(c) => (JoinKind::Full, c),
+        J::Semi(_) | J::LeftSemi(_) | J::RightSemi(_) => {
+            return Err(Error::unsupported("SEMI JOIN").with_hint("write WHERE EXISTS (...) or IN (...)").at(place));
+        }
+        J::Anti(_) | J::LeftAnti(_) | J::RightAnti(_) => {
+            return Err(Error::unsupported("ANTI JOIN").with_hint("write WHERE NOT EXISTS (...)").at(place));
+        }
+        J::CrossApply | J::OuterApply => return Err(Error::unsupported("APPLY").at(place)),
+        J::AsOf { .. } => return Err(Error::unsupported("ASOF JOIN").at(place)),
+        J::StraightJoin(_) => return Err(Error::unsupported("STRAIGHT_JOIN").at(place)),
+    };
+    if matches!(constraint, ast::JoinConstraint::None) {
+        return Err(Error::new("syntax", "a JOIN needs a condition")
+            .with_detail("INNER, LEFT, RIGHT or FULL join requires a condition (NATURAL keyword or ON or USING clause)")
+            .with_hint("write CROSS JOIN for all pairs")
+            .at(place));
+    }
+    Ok((kind, constraint))
+}
+
+fn factor_span(factor: &ast::TableFactor) -> Span {
+    match factor {
+        ast::TableFactor::Table { name, .. } | ast::TableFactor::Function { name, .. } => names::span_of(name),
+        ast::TableFactor::Derived { subquery, .. } => expr::query_span(subquery),
+        _ => Span::default(),
+    }
+}
+
+fn using_columns(columns: &[ast::ObjectName]) -> Result<Vec<ast::Ident>> {
+    columns
+        .iter()
+        .map(|name| match names::parts(name)?.as_slice() {
+            [column] => Ok((*column).clone()),
+            _ => Err(Error::new("syntax", "USING takes names of columns without a table").at(names::span_of(name))),
+        })
+        .collect()
+}
+
+/// The columns a NATURAL join compares: those of the same name, in the order of the left side.
+fn common_columns(left: &Namespace, right: &Namespace) -> Vec<ast::Ident> {
+    let mut columns: Vec<ast::Ident> = Vec::new();
+    for field in &left.fields {
+        if right.fields.iter().any(|f| f.name == field.name) && !columns.iter().any(|c| c.value == field.name) {
+            columns.push(ast::Ident::new(field.name.clone()));
+        }
+    }
+    columns
+}
+
+fn concat(mut left: Namespace, right: Namespace) -> Namespace {
+    let width = left.fields.len();
+    left.fields.extend(right.fields);
+    left.tables.extend(
+        right.tables.into_iter().map(|t| Table { columns: t.columns.start + width..t.columns.end + width, ..t }),
+    );
+    left.merged.extend(right.merged.into_iter().map(|mut m| {
+        shift(&mut m.expr, width);
+        m.fields.iter_mut().for_each(|f| *f += width);
+        m
+    }));
+    left
+}
+
+fn shift(expr: &mut Expr, by: usize) {
+    if let ExprKind::Column(index) = &mut expr.kind {
+        *index += by;
+        return;
+    }
+    let shifted = walk::children_mut(expr, &mut |child| {
+        shift(child, by);
+        Ok(())
+    });
+    debug_assert!(shifted.is_ok());
+}
+
+/// Gives the columns in a merged column the nullability that an outer join made of them.
+fn retype(expr: &mut Expr, fields: &[Field]) -> Result<()> {
+    if let ExprKind::Column(index) = expr.kind {
+        if let Some(field) = fields.get(index) {
+            expr.data_type = field.data_type.clone();
+        }
+        return Ok(());
+    }
+    walk::children_mut(expr, &mut |child| retype(child, fields))?;
+    let mut nullable = true;
+    walk::children_mut(expr, &mut |child| {
+        nullable &= child.data_type.nullable;
+        Ok(())
+    })?;
+    expr.data_type.nullable = nullable;
+    Ok(())
+}
+
+/// A column of USING on one side of a join.
+fn side(joined: &Namespace, range: std::ops::Range<usize>, column: &ast::Ident) -> Result<Expr> {
+    let place = span::ident(column);
+    let merged = joined.merged.iter().find(|m| m.name == column.value && m.fields.iter().all(|f| range.contains(f)));
+    if let Some(merged) = merged {
+        return Ok(merged.expr.clone());
+    }
+    let named = |i: &usize| joined.fields.get(*i).is_some_and(|f| f.name == column.value);
+    let found: Vec<usize> = range.clone().filter(named).collect();
+    match found.as_slice() {
+        [index] => Ok(joined.field(*index, place)),
+        [] => {
+            let fields = joined.fields.get(range).unwrap_or_default();
+            let error = Error::new("unknown-column", format!("column '{}' of USING is not on both sides", column.value))
+                .with_detail(format!("Column '{}' not found in any table", column.value));
+            Err(names::did_you_mean(error, &column.value, fields.iter().map(|f| f.name.as_str())).at(place))
+        }
+        _ => Err(super::scope::ambiguous(&column.value, place)),
+    }
+}
+
+/// The column that stands for one of each side: the side that an outer join keeps, both in a full one.
+fn merge(column: &ast::Ident, left: Expr, right: Expr, kind: JoinKind, fields: &[Field]) -> Result<Merged> {
+    let mut stands_for = Vec::new();
+    for side in [&left, &right] {
+        collect_columns(&mut side.clone(), &mut stands_for)?;
+    }
+    let (mut left, mut right) = (left, right);
+    retype(&mut left, fields)?;
+    retype(&mut right, fields)?;
+    let types = [left.data_type.clone(), right.data_type.clone()];
+    let expr = match (kind, rules::common_type(&types)) {
+        (JoinKind::Full, _) | (_, None) => call::function("COALESCE", vec![left, right], span::ident(column))?,
+        // A pair of an inner join has no NULL, so the side that says so is the better one.
+        (JoinKind::Inner, Some(common)) => {
+            coerce::to(if left.data_type.nullable && !right.data_type.nullable { right } else { left }, &common)
+        }
+        (JoinKind::Left, Some(common)) => coerce::to(left, &common),
+        (JoinKind::Right, Some(common)) => coerce::to(right, &common),
+    };
+    Ok(Merged { name: column.value.clone(), expr, fields: stands_for })
+}
+
+fn collect_columns(expr: &mut Expr, columns: &mut Vec<usize>) -> Result<()> {
+    if let ExprKind::Column(index) = expr.kind {
+        columns.push(index);
+    }
+    walk::children_mut(expr, &mut |child| collect_columns(child, columns))
+}

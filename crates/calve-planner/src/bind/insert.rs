@@ -1,0 +1,200 @@
+//! INSERT: which column of the table gets what, and whether its type fits.
+
+use calve_sql::{Ident, Insert, ast};
+use calve_types::{DataType, Error, LogicalType, Result, Span, Value, rules};
+
+use super::scope::{Namespace, Scope};
+use super::{Binder, coerce, expr, literal, names};
+use crate::catalog::{Column, TableEntry};
+use crate::expr::{Expr, ExprKind};
+use crate::rel::{Field, Rel, RelKind};
+
+impl Binder<'_> {
+    /// The rows of an INSERT with the table's columns and types, in the table's order.
+    ///
+    /// # Errors
+    /// `unknown-column`, `duplicate-column`, `missing-column`, `sink-mismatch`.
+    pub(super) fn sink_input(&self, query: Rel, table: &TableEntry, insert: &Insert) -> Result<Rel> {
+        let values = self.sink_values(&query, table, insert)?;
+        check(&values, table).map_err(|e| e.at(insert.query.span))?;
+        let unchanged = values.len() == query.fields.len()
+            && values.iter().zip(&table.columns).enumerate().all(|(i, (value, column))| {
+                matches!(value.expr.kind, ExprKind::Column(index) if index == i)
+                    && value.expr.data_type.logical == column.data_type.logical
+            });
+        let mut fields = Vec::new();
+        let mut exprs = Vec::new();
+        for (value, column) in values.into_iter().zip(&table.columns) {
+            let e = coerce::to(value.expr, &column.data_type);
+            fields.push(Field { name: column.name.clone(), data_type: e.data_type.clone() });
+            exprs.push(e);
+        }
+        if unchanged {
+            return Ok(Rel { fields, ..query });
+        }
+        Ok(Rel { kind: RelKind::Project { input: Box::new(query), exprs }, fields })
+    }
+
+    /// What each column gets, without casts. As many as the query has if nothing says more, so that the check can
+    /// name both sides.
+    fn sink_values(&self, query: &Rel, table: &TableEntry, insert: &Insert) -> Result<Vec<Named>> {
+        let from_query = |index: usize, at: usize| {
+            let field = query.fields.get(index)?;
+            let kind = ExprKind::Column(index);
+            let expr = Expr { kind, data_type: field.data_type.clone(), span: Span::default() };
+            let name = if field.name.starts_with("EXPR$") { format!("EXPR${at}") } else { field.name.clone() };
+            Some(Named { name, expr })
+        };
+        let mut fixed: Vec<Option<Expr>> = vec![None; table.columns.len()];
+        for (name, value) in &insert.partition {
+            let (index, column) = target(table, name)?;
+            if !table.partition_keys.contains(&column.name) {
+                return Err(Error::new("not-a-partition", format!("column '{}' is no partition of table '{}'", name.value, table.path))
+                    .with_detail(format!(
+                        "Static partition column '{}' should be in the partition keys list [{}] for table '{}'.",
+                        name.value,
+                        table.partition_keys.join(", "),
+                        table.path
+                    ))
+                    .at(name.span));
+            }
+            let slot = fixed.get_mut(index).ok_or_else(|| Error::internal("no such column"))?;
+            if slot.replace(self.partition_value(value, column)?).is_some() {
+                return Err(twice(name));
+            }
+        }
+        let Some(list) = &insert.columns else {
+            if insert.partition.is_empty() {
+                return Ok((0..query.fields.len()).filter_map(|i| from_query(i, i)).collect());
+            }
+            let mut rest = 0..query.fields.len();
+            let mut values: Vec<Named> = Vec::new();
+            for fixed in fixed {
+                let at = values.len();
+                match fixed {
+                    Some(expr) => values.push(Named { name: format!("EXPR${at}"), expr }),
+                    None => values.extend(rest.next().and_then(|i| from_query(i, at))),
+                }
+            }
+            for i in rest {
+                let at = values.len();
+                values.extend(from_query(i, at));
+            }
+            return Ok(values);
+        };
+        let mut source: Vec<Option<usize>> = vec![None; table.columns.len()];
+        for (i, name) in list.iter().enumerate() {
+            let (index, _) = target(table, name)?;
+            let slot = source.get_mut(index).ok_or_else(|| Error::internal("no such column"))?;
+            if slot.replace(i).is_some() || fixed.get(index).is_some_and(Option::is_some) {
+                return Err(twice(name));
+            }
+        }
+        if list.len() != query.fields.len() {
+            return Err(Error::new(
+                "sink-mismatch",
+                format!("{} columns are listed, the query has {}", list.len(), query.fields.len()),
+            )
+            .with_detail("Number of columns must match number of query columns")
+            .at(list.iter().fold(Span::default(), |all, c| all.to(c.span))));
+        }
+        let mut values = Vec::new();
+        for (at, ((column, source), fixed)) in table.columns.iter().zip(source).zip(fixed).enumerate() {
+            let unnamed = |expr| Named { name: format!("EXPR${at}"), expr };
+            values.push(match (source.and_then(|i| from_query(i, at)), fixed) {
+                (Some(value), _) => value,
+                (None, Some(expr)) => unnamed(expr),
+                (None, None) if column.data_type.nullable => {
+                    unnamed(literal::literal(Value::Null, column.data_type.clone(), Span::default()))
+                }
+                (None, None) => {
+                    return Err(Error::new("missing-column", format!("column '{}' is NOT NULL and gets no value", column.name))
+                        .with_detail(format!("Column '{}' has no default value and does not allow NULLs", column.name))
+                        .at(insert.table.span));
+                }
+            });
+        }
+        Ok(values)
+    }
+
+    /// A literal of PARTITION with the column's type.
+    fn partition_value(&self, value: &ast::Expr, column: &Column) -> Result<Expr> {
+        let namespace = Namespace::default();
+        let scope = Scope::new(Default::default(), &namespace, "PARTITION clause");
+        let value = self.expr(value, &scope)?;
+        if !matches!(value.kind, ExprKind::Literal(_)) {
+            return Err(Error::new("syntax", "PARTITION takes literals").at(value.span));
+        }
+        if !rules::supports_explicit_cast(&value.data_type, &column.data_type) {
+            return Err(Error::new(
+                "sink-mismatch",
+                format!("partition column '{}' is {}, not {}", column.name, column.data_type.logical, value.data_type.logical),
+            )
+            .at(value.span));
+        }
+        Ok(expr::as_type(value, &column.data_type.logical))
+    }
+}
+
+/// A value on its way into a column, with the name that Flink's messages give it.
+struct Named {
+    name: String,
+    expr: Expr,
+}
+
+fn target<'a>(table: &'a TableEntry, name: &Ident) -> Result<(usize, &'a Column)> {
+    table.columns.iter().enumerate().find(|(_, c)| c.name == name.value).ok_or_else(|| {
+        let error = Error::new("unknown-column", format!("column '{}' not found in table '{}'", name.value, table.path))
+            .with_detail(format!("Unknown target column '{}'", name.value));
+        names::did_you_mean(error, &name.value, table.columns.iter().map(|c| c.name.as_str())).at(name.span)
+    })
+}
+
+fn twice(name: &Ident) -> Error {
+    Error::new("duplicate-column", format!("column '{}' gets two values", name.value))
+        .with_detail(format!("Target column '{}' is assigned more than once", name.value))
+        .at(name.span)
+}
+
+/// Flink's check of the query's schema against the sink's.
+fn check(values: &[Named], table: &TableEntry) -> Result<()> {
+    if values.len() != table.columns.len() {
+        return Err(mismatch(
+            format!("table '{}' has {} columns, the query {}", table.path, table.columns.len(), values.len()),
+            "Different number of columns.",
+            values,
+            table,
+        ));
+    }
+    for (i, (value, column)) in values.iter().zip(&table.columns).enumerate() {
+        if !rules::supports_sink_cast(&value.expr.data_type, &column.data_type) {
+            let hint = cast_hint(&value.expr.data_type, &column.data_type);
+            let error = mismatch(
+                format!(
+                    "column '{}' of table '{}' is {}: it takes no {}",
+                    column.name, table.path, column.data_type.logical, value.expr.data_type.logical
+                ),
+                &format!("Incompatible types for sink column '{}' at position {i}.", column.name),
+                values,
+                table,
+            );
+            return Err(if hint { error.with_hint(format!("write CAST(.. AS {})", column.data_type.logical)) } else { error });
+        }
+    }
+    Ok(())
+}
+
+fn cast_hint(from: &DataType, to: &DataType) -> bool {
+    !matches!(from.logical, LogicalType::Null) && rules::supports_explicit_cast(from, to)
+}
+
+fn mismatch(message: String, cause: &str, values: &[Named], table: &TableEntry) -> Error {
+    let query: Vec<String> = values.iter().map(|v| format!("{}: {}", v.name, v.expr.data_type)).collect();
+    let sink: Vec<String> = table.columns.iter().map(|c| format!("{}: {}", c.name, c.data_type)).collect();
+    Error::new("sink-mismatch", message).with_detail(format!(
+        "Column types of query result and sink for '{}' do not match.\nCause: {cause}\n\nQuery schema: [{}]\nSink schema:  [{}]",
+        table.path,
+        query.join(", "),
+        sink.join(", ")
+    ))
+}

@@ -1,0 +1,89 @@
+//! Which fields of enclosing queries a relation or expression refers to.
+
+use std::collections::BTreeSet;
+
+use super::Outer;
+use crate::expr::{Expr, ExprKind, SubqueryKind};
+use crate::rel::{Rel, RelKind};
+
+/// The fields of queries outside of `level` that a relation of a query of that level refers to.
+pub(super) fn of_relation(rel: &Rel, level: usize) -> BTreeSet<Outer> {
+    let mut found = BTreeSet::new();
+    visit_relation(rel, level, level, &mut found);
+    found
+}
+
+/// The fields of queries outside of `level` that an expression of a query of that level refers to.
+pub(super) fn of_expr(expr: &Expr, level: usize) -> BTreeSet<Outer> {
+    let mut found = BTreeSet::new();
+    visit_expr(expr, level, level, &mut found);
+    found
+}
+
+/// Whether an expression contains a subquery.
+pub(super) fn has_subquery(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Subquery { .. }) || children(expr).into_iter().any(has_subquery)
+}
+
+/// The expressions directly inside of an expression, those inside of a subquery's query not among them.
+pub(super) fn children(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Outer { .. } => vec![],
+        ExprKind::Call { args, .. } => args.iter().collect(),
+        ExprKind::Cast { expr, .. } | ExprKind::Field { expr, .. } => vec![expr],
+        ExprKind::Case { branches, otherwise } => {
+            branches.iter().flat_map(|(when, then)| [when, then]).chain(otherwise.as_deref()).collect()
+        }
+        ExprKind::Subquery { kind: SubqueryKind::In { expr, .. }, .. } => vec![expr],
+        ExprKind::Subquery { .. } => vec![],
+    }
+}
+
+/// The relations directly below a relation and the expressions it evaluates.
+pub(super) fn parts(rel: &Rel) -> (Vec<&Rel>, Vec<&Expr>) {
+    match &rel.kind {
+        RelKind::Scan { .. } => (vec![], vec![]),
+        RelKind::Values(rows) => (vec![], rows.iter().flatten().collect()),
+        RelKind::Project { input, exprs } => (vec![input], exprs.iter().collect()),
+        RelKind::Filter { input, predicate } => (vec![input], vec![predicate]),
+        RelKind::Join { left, right, condition, .. } => (vec![left, right], condition.iter().collect()),
+        RelKind::Aggregate { input, groups, calls } => (
+            vec![input],
+            groups.iter().chain(calls.iter().flat_map(|call| call.args.iter().chain(&call.filter))).collect(),
+        ),
+        RelKind::Distinct(input) | RelKind::Limit { input, .. } => (vec![input], vec![]),
+        RelKind::SetOp { left, right, .. } => (vec![left, right], vec![]),
+        RelKind::Sort { input, keys } => (vec![input], keys.iter().map(|key| &key.expr).collect()),
+    }
+}
+
+fn visit_relation(rel: &Rel, level: usize, limit: usize, found: &mut BTreeSet<Outer>) {
+    stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+        let (inputs, exprs) = parts(rel);
+        for input in inputs {
+            visit_relation(input, level, limit, found);
+        }
+        for expr in exprs {
+            visit_expr(expr, level, limit, found);
+        }
+    });
+}
+
+fn visit_expr(expr: &Expr, level: usize, limit: usize, found: &mut BTreeSet<Outer>) {
+    stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+        match &expr.kind {
+            ExprKind::Outer { depth, index } => {
+                if let Some(at) = level.checked_sub(*depth)
+                    && at < limit
+                {
+                    found.insert((at, *index));
+                }
+            }
+            ExprKind::Subquery { query, .. } => visit_relation(query, level + 1, limit, found),
+            _ => {}
+        }
+        for child in children(expr) {
+            visit_expr(child, level, limit, found);
+        }
+    });
+}

@@ -1,0 +1,158 @@
+//! DataFusion 53's logical rules, kept from the plans for which they give other rows.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::{Distinct, Expr, LogicalPlan, Projection, Union, lit};
+use datafusion::optimizer::optimizer::ApplyOrder;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+type Rule = Arc<dyn OptimizerRule + Send + Sync>;
+
+/// The rule, guarded if it needs to be.
+pub(super) fn guarded(rule: Rule) -> Rule {
+    let spare: fn(&LogicalPlan) -> bool = match rule.name() {
+        "propagate_empty_relation" => return Arc::new(EmptyInputs(rule)),
+        "optimize_unions" => has_other_names,
+        "push_down_filter" => filters_global_aggregate,
+        "eliminate_group_by_constant" => groups_by_constants,
+        _ => return rule,
+    };
+    Arc::new(Guarded { rule, spare })
+}
+
+/// A rule that leaves some plans alone.
+struct Guarded {
+    rule: Rule,
+    spare: fn(&LogicalPlan) -> bool,
+}
+
+impl fmt::Debug for Guarded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Guarded({:?})", self.rule)
+    }
+}
+
+impl OptimizerRule for Guarded {
+    fn name(&self) -> &str {
+        self.rule.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.rule.apply_order()
+    }
+
+    fn supports_rewrite(&self) -> bool {
+        self.rule.supports_rewrite()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        if (self.spare)(&plan) { Ok(Transformed::no(plan)) } else { self.rule.rewrite(plan, config) }
+    }
+}
+
+/// A constant condition moves below an aggregate without groups, which then has a row of nothing: HAVING c <> c.
+fn filters_global_aggregate(plan: &LogicalPlan) -> bool {
+    let LogicalPlan::Filter(filter) = plan else { return false };
+    match filter.input.as_ref() {
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        input => filters_global_aggregate(input),
+    }
+}
+
+/// `... AND NULL` keeps no row, as FALSE keeps none. DataFusion takes the NULL for a condition of its own, without
+/// columns, and moves it below aggregates, also when it plans the execution.
+#[derive(Debug)]
+pub(super) struct FalseFilters;
+
+impl OptimizerRule for FalseFilters {
+    fn name(&self) -> &str {
+        "false_filters"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::TopDown)
+    }
+
+    fn supports_rewrite(&self) -> bool {
+        true
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let LogicalPlan::Filter(mut filter) = plan else { return Ok(Transformed::no(plan)) };
+        let never = |part: &&Expr| {
+            matches!(part, Expr::Literal(ScalarValue::Boolean(None | Some(false)) | ScalarValue::Null, _))
+        };
+        let parts = split_conjunction(&filter.predicate);
+        if parts.len() < 2 || !parts.iter().any(never) {
+            return Ok(Transformed::no(LogicalPlan::Filter(filter)));
+        }
+        filter.predicate = lit(false);
+        Ok(Transformed::yes(LogicalPlan::Filter(filter)))
+    }
+}
+
+/// Without its constant groups an aggregate has a row of nothing.
+fn groups_by_constants(plan: &LogicalPlan) -> bool {
+    matches!(plan, LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.iter().all(|e| e.column_refs().is_empty()))
+}
+
+/// A projection of a union moves into the union's inputs and finds its columns there by name.
+fn has_other_names(plan: &LogicalPlan) -> bool {
+    let plan = match plan {
+        LogicalPlan::Distinct(Distinct::All(input)) => input.as_ref(),
+        plan => plan,
+    };
+    let LogicalPlan::Union(Union { inputs, .. }) = plan else { return false };
+    inputs.iter().any(|input| {
+        let input = match input.as_ref() {
+            LogicalPlan::Distinct(Distinct::All(input)) => input.as_ref(),
+            input => input,
+        };
+        let LogicalPlan::Projection(projection) = input else { return false };
+        let LogicalPlan::Union(Union { inputs, schema }) = projection.input.as_ref() else { return false };
+        inputs.iter().any(|input| {
+            input.schema().fields().iter().zip(schema.fields()).any(|(a, b)| a.name() != b.name())
+        })
+    })
+}
+
+/// Leaves of a union the only input that is not empty, with the union's columns by position instead of by name.
+#[derive(Debug)]
+struct EmptyInputs(Rule);
+
+impl OptimizerRule for EmptyInputs {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn supports_rewrite(&self) -> bool {
+        self.0.supports_rewrite()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let LogicalPlan::Union(union) = &plan else { return self.0.rewrite(plan, config) };
+        let mut left = union.inputs.iter().filter(|input| !is_empty(input));
+        match (left.next(), left.next()) {
+            (Some(only), None) if union.inputs.len() > 1 => {
+                let columns = only.schema().columns().into_iter().map(Expr::Column);
+                let named = union.schema.iter().map(|(qualifier, field)| (qualifier.cloned(), field.name().clone()));
+                let exprs = columns.zip(named).map(|(column, (relation, name))| column.alias_qualified(relation, name));
+                let projection = Projection::try_new(exprs.collect(), Arc::clone(only))?;
+                Ok(Transformed::yes(LogicalPlan::Projection(projection)))
+            }
+            _ => self.0.rewrite(plan, config),
+        }
+    }
+}
+
+fn is_empty(plan: &LogicalPlan) -> bool {
+    matches!(plan, LogicalPlan::EmptyRelation(empty) if !empty.produce_one_row)
+}

@@ -1,0 +1,191 @@
+//! From the relational algebra to DataFusion's logical plan.
+//!
+//! Types already agree, so DataFusion has nothing to coerce: every column has exactly the Arrow type of its Flink type,
+//! which is checked wherever a column is made. Columns are found by position, never by name; every relation that makes
+//! columns gets a qualifier of its own, so that names may repeat as they may in Flink.
+//!
+//! * [`relation`](self): one function for each kind of relation.
+//! * Expressions become native DataFusion expressions or kernels of calve-functions.
+//! * Subqueries become joins here, by [`subquery`], because DataFusion's own rewrites take a second row of a scalar
+//!   subquery for another row of the result and do not know NOT IN with NULLs inside of expressions.
+
+mod expr;
+mod free;
+mod guards;
+mod null_safe;
+mod relation;
+mod session;
+mod set_op;
+mod shape;
+mod single_row;
+mod statistics;
+mod subquery;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use calve_functions::EvalContext;
+use calve_types::{Error, Result, arrow as mapping};
+use datafusion::arrow::datatypes::DataType as ArrowType;
+use datafusion::common::{Column, DataFusionError, TableReference};
+use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, Projection, TableSource};
+
+use crate::catalog::TableEntry;
+use crate::rel::{Field, Rel};
+
+pub use session::session_state;
+
+/// What lowering needs to know of the statement.
+pub struct LowerContext<'a> {
+    /// The session's part of function calls.
+    pub eval: EvalContext,
+    /// The source that scans a table. Its columns are the table's, in order; two scans of one entry give the same rows.
+    pub source: &'a dyn Fn(&TableEntry) -> Result<Arc<dyn TableSource>>,
+}
+
+/// The DataFusion plan of a query. Its columns have the fields' names, made unique, and exactly the Arrow types of
+/// the fields' Flink types.
+///
+/// # Errors
+/// What `source` says; `not-supported` for correlated subqueries that cannot be taken apart and for types without
+/// values; `internal` if the algebra contradicts itself.
+pub fn plan(rel: &Rel, context: &LowerContext) -> Result<LogicalPlan> {
+    let mut lowering = Lowering { context, qualifiers: HashSet::new() };
+    let lowered = lowering.relation(rel, 0, None)?;
+    let names = unique_names(rel.fields.iter().map(|f| f.name.as_str()));
+    let exprs = zip(&lowered.columns, &rel.fields)?
+        .zip(names)
+        .map(|((column, field), name)| {
+            Ok(shape::typed(DfExpr::Column(column.clone()), &lowered.plan, field)?.alias(name))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let plan = LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(lowered.plan)).map_err(failed)?);
+    for (arrow, field) in plan.schema().fields().iter().zip(&rel.fields) {
+        let expected = mapping::to_arrow(&field.data_type.logical)?;
+        if arrow.data_type() != &expected {
+            return Err(mistyped(&field.name, arrow.data_type(), &expected));
+        }
+    }
+    Ok(plan)
+}
+
+/// A field of an enclosing query: the absolute query level (0 is the outermost query) and the position in that
+/// level's input.
+type Outer = (usize, usize);
+
+/// A lowered relation.
+#[derive(Debug, Clone)]
+struct Lowered {
+    plan: LogicalPlan,
+    /// The relation's columns, by position. The plan may have more.
+    columns: Vec<Column>,
+    /// For a relation that depends on enclosing queries: the values of their fields that each row is for.
+    /// Without entries the rows are the same for all.
+    outer: BTreeMap<Outer, Column>,
+}
+
+impl Lowered {
+    fn depends(&self) -> bool {
+        !self.outer.is_empty()
+    }
+}
+
+/// Lowers one query.
+struct Lowering<'a> {
+    context: &'a LowerContext<'a>,
+    qualifiers: HashSet<String>,
+}
+
+impl Lowering<'_> {
+    /// A qualifier that no other relation has, readable in EXPLAIN.
+    fn qualifier(&mut self, base: &str) -> TableReference {
+        let mut name = base.to_owned();
+        let mut n = 1;
+        while !self.qualifiers.insert(name.clone()) {
+            n += 1;
+            name = format!("{base}_{n}");
+        }
+        TableReference::bare(name)
+    }
+
+    /// A projection whose columns have a qualifier of their own.
+    fn project(
+        &mut self,
+        base: &str,
+        plan: LogicalPlan,
+        exprs: Vec<(DfExpr, String)>,
+    ) -> Result<(LogicalPlan, Vec<Column>)> {
+        let qualifier = self.qualifier(base);
+        let names = unique_names(exprs.iter().map(|(_, name)| name.as_str()));
+        let columns = names.iter().map(|name| Column::new(Some(qualifier.clone()), name)).collect();
+        let exprs = exprs
+            .into_iter()
+            .zip(names)
+            .map(|((expr, _), name)| expr.alias_qualified(Some(qualifier.clone()), name))
+            .collect();
+        let projection = Projection::try_new(exprs, Arc::new(plan)).map_err(failed)?;
+        Ok((LogicalPlan::Projection(projection), columns))
+    }
+
+    /// A projection to some expressions of a relation's fields, keeping what the rows are for.
+    fn project_fields(&mut self, base: &str, input: Lowered, exprs: Vec<DfExpr>, fields: &[Field]) -> Result<Lowered> {
+        let mut all = Vec::with_capacity(exprs.len() + input.outer.len());
+        for (expr, field) in zip(&exprs, fields)? {
+            all.push((shape::typed(expr.clone(), &input.plan, field)?, field.name.clone()));
+        }
+        let keys: Vec<Outer> = input.outer.keys().copied().collect();
+        all.extend(input.outer.into_values().map(|c| (DfExpr::Column(c.clone()), c.name)));
+        let (plan, mut columns) = self.project(base, input.plan, all)?;
+        let outer = columns.split_off(exprs.len());
+        Ok(Lowered { plan, columns, outer: keys.into_iter().zip(outer).collect() })
+    }
+}
+
+/// Pairs two lists that the algebra says are equally long.
+fn zip<'a, A, B>(a: &'a [A], b: &'a [B]) -> Result<impl Iterator<Item = (&'a A, &'a B)>> {
+    if a.len() != b.len() {
+        return Err(Error::internal(format!("{} columns where {} are declared", a.len(), b.len())));
+    }
+    Ok(a.iter().zip(b))
+}
+
+/// The names, with a number after each that came before.
+fn unique_names<'n>(names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
+    let mut taken: HashSet<String> = HashSet::new();
+    let given: HashSet<&str> = names.clone().collect();
+    let mut next: HashMap<&str, usize> = HashMap::new();
+    names
+        .map(|name| {
+            if taken.insert(name.to_owned()) {
+                return name.to_owned();
+            }
+            let n = next.entry(name).or_insert(0);
+            loop {
+                let candidate = format!("{name}{n}");
+                *n += 1;
+                if !given.contains(candidate.as_str()) && taken.insert(candidate.clone()) {
+                    return candidate;
+                }
+            }
+        })
+        .collect()
+}
+
+/// The calve error inside of DataFusion's; without one, DataFusion refused a plan that the algebra allows.
+fn failed(error: DataFusionError) -> Error {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<Error>() {
+            return error.clone();
+        }
+        cause = error.source();
+    }
+    Error::internal(error.strip_backtrace())
+}
+
+fn mistyped(name: &str, actual: &ArrowType, expected: &ArrowType) -> Error {
+    Error::internal(format!("column '{name}' has values of {actual} instead of {expected}"))
+}

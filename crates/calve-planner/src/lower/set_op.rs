@@ -1,0 +1,105 @@
+//! UNION, INTERSECT and EXCEPT, with and without ALL. NULLs are equal to each other here.
+
+use std::sync::Arc;
+
+use calve_types::{Error, Result};
+use datafusion::common::Column;
+use datafusion::functions_window::expr_fn::row_number;
+use datafusion::logical_expr::{Distinct, Expr as DfExpr, ExprFunctionExt, JoinType, LogicalPlan, LogicalPlanBuilder, Union};
+
+use super::expr::references;
+use super::relation::{and, is_same, join_plans, last_column};
+use super::subquery::Domain;
+use super::{Lowered, Lowering, failed};
+use crate::rel::{Field, SetOpKind};
+
+impl Lowering<'_> {
+    pub(super) fn set_op(
+        &mut self,
+        mut left: Lowered,
+        mut right: Lowered,
+        kind: SetOpKind,
+        all: bool,
+        fields: &[Field],
+        domain: Option<&Domain>,
+    ) -> Result<Lowered> {
+        if left.depends() || right.depends() {
+            left = self.depending(left, domain)?;
+            right = self.depending(right, domain)?;
+        }
+        match kind {
+            SetOpKind::Union => {
+                let union = self.union_all(left, right, fields)?;
+                Ok(if all { union } else { distinct(union) })
+            }
+            SetOpKind::Intersect => self.match_rows(left, right, JoinType::LeftSemi, all, fields),
+            SetOpKind::Except => self.match_rows(left, right, JoinType::LeftAnti, all, fields),
+        }
+    }
+
+    pub(super) fn union_all(&mut self, left: Lowered, right: Lowered, fields: &[Field]) -> Result<Lowered> {
+        let left = self.exact("u", left, fields)?;
+        let right = self.exact("u", right, fields)?;
+        let keys: Vec<_> = left.outer.keys().copied().collect();
+        let width = left.columns.len();
+        let inputs = vec![Arc::new(left.plan), Arc::new(right.plan)];
+        let plan = LogicalPlan::Union(Union::try_new(inputs).map_err(failed)?);
+        let exprs = plan.schema().columns().into_iter().map(|c| (DfExpr::Column(c.clone()), c.name)).collect();
+        let (plan, mut columns) = self.project("u", plan, exprs)?;
+        let outer = columns.split_off(width.min(columns.len()));
+        Ok(Lowered { plan, columns, outer: keys.into_iter().zip(outer).collect() })
+    }
+
+    /// The rows of the left side that have (or have not) an equal row on the right one. With ALL each row on the right
+    /// stands for one on the left: the n-th of equal rows matches the n-th.
+    fn match_rows(
+        &mut self,
+        left: Lowered,
+        right: Lowered,
+        join_type: JoinType,
+        all: bool,
+        fields: &[Field],
+    ) -> Result<Lowered> {
+        let mut left = self.exact("l", left, fields)?;
+        let mut right = self.exact("r", right, fields)?;
+        let mut pairs = pairs(&left, &right)?;
+        if all {
+            let l = numbered(&mut left)?;
+            let r = numbered(&mut right)?;
+            pairs.push((l, r));
+        } else {
+            left = distinct(left);
+        }
+        let same = pairs.into_iter().map(|(l, r)| is_same(DfExpr::Column(l), DfExpr::Column(r))).collect();
+        let plan = join_plans(left.plan, right.plan, join_type, and(same))?;
+        Ok(Lowered { plan, ..left })
+    }
+
+    /// The relation with no more columns than its own, of exactly the fields' types.
+    fn exact(&mut self, base: &str, input: Lowered, fields: &[Field]) -> Result<Lowered> {
+        let exprs = references(&input.columns);
+        self.project_fields(base, input, exprs, fields)
+    }
+}
+
+fn distinct(input: Lowered) -> Lowered {
+    Lowered { plan: LogicalPlan::Distinct(Distinct::All(Arc::new(input.plan))), ..input }
+}
+
+fn pairs(left: &Lowered, right: &Lowered) -> Result<Vec<(Column, Column)>> {
+    if left.columns.len() != right.columns.len() || left.outer.len() != right.outer.len() {
+        return Err(Error::internal("a set operation of different columns"));
+    }
+    let l = left.columns.iter().chain(left.outer.values());
+    let r = right.columns.iter().chain(right.outer.values());
+    Ok(l.cloned().zip(r.cloned()).collect())
+}
+
+/// Numbers equal rows from 1.
+fn numbered(input: &mut Lowered) -> Result<Column> {
+    let partition = input.columns.iter().chain(input.outer.values()).cloned().map(DfExpr::Column).collect();
+    let number = row_number().partition_by(partition).build().map_err(failed)?;
+    let plan = std::mem::take(&mut input.plan);
+    input.plan = LogicalPlanBuilder::from(plan).window(vec![number]).map_err(failed)?.build().map_err(failed)?;
+    last_column(&input.plan)
+}

@@ -1,0 +1,645 @@
+//! Subqueries become joins.
+//!
+//! A filter's `EXISTS` and `IN` become semi joins, and anti joins where no NULL can be; every other subquery is joined
+//! to the input of its expression and then stands for one column of it.
+//!
+//! A correlated subquery is computed for all values at once that the enclosing query's fields have: its rows carry the
+//! values they are for ([`Lowered::outer`]) and are joined back by them. This is how Neumann and Kemper unnest
+//! arbitrary queries (BTW 2015). Where the values come from:
+//!
+//! * `WHERE inner.key = outer.key`: the inner side's own keys are the values; the enclosing query is not read twice.
+//! * otherwise the distinct values of the enclosing query ([`Domain`]), which is then computed twice and therefore must
+//!   give the same rows twice.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use calve_functions as functions;
+use calve_types::{DataType, Error, LogicalType, Result, arrow as mapping};
+use datafusion::common::Column;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::functions_aggregate::count::{count, count_all};
+use datafusion::functions_aggregate::first_last::first_value;
+use datafusion::logical_expr::{
+    Aggregate, Distinct, Expr as DfExpr, ExprSchemable, JoinType, LogicalPlan, LogicalPlanBuilder, lit, when,
+};
+
+use super::expr::{Scope, Subqueries, outer_references, references};
+use super::relation::{and, conjuncts, filter_plan, join_plans, last_column, same_values};
+use super::{Lowered, Lowering, Outer, failed, free, single_row};
+use crate::expr::{Expr, ExprKind, SubqueryKind};
+use crate::rel::{Rel, RelKind};
+
+/// The values that the fields of enclosing queries may have in a subquery.
+pub(super) struct Domain {
+    input: LogicalPlan,
+    columns: BTreeMap<Outer, Column>,
+    distinct: OnceCell<LogicalPlan>,
+}
+
+/// What can be read of a subquery at the place where it stands: its rows without the conditions that refer to the
+/// enclosing query, those conditions, and its column.
+struct PulledUp<'e> {
+    rows: &'e Rel,
+    conditions: Vec<&'e Expr>,
+    /// The column of IN; `None` is the first field of `rows`.
+    column: Option<&'e Expr>,
+}
+
+/// A relation, changed or as it was.
+enum Attempt {
+    Done(Lowered),
+    Not(Lowered),
+}
+
+impl Lowering<'_> {
+    /// The values of enclosing queries' fields as a relation.
+    pub(super) fn domain(&mut self, domain: Option<&Domain>) -> Result<Lowered> {
+        let Some(domain) = domain else {
+            return Err(Error::internal("a field of an enclosing query where there is none"));
+        };
+        let distinct = match domain.distinct.get() {
+            Some(plan) => plan.clone(),
+            None => {
+                if !gives_same_rows(&domain.input)? {
+                    return Err(Error::unsupported("this correlated subquery over rows that may differ when read twice")
+                        .with_detail(
+                            "The subquery's rows are computed for each value of the enclosing query, whose rows come \
+                             from a LIMIT or from a function such as RAND(), so that they cannot be read a second time.",
+                        )
+                        .with_hint("compare a column of the subquery for equality with the enclosing query's column"));
+                }
+                let values = domain.columns.values();
+                let exprs = values.map(|c| (DfExpr::Column(c.clone()), c.name.clone())).collect();
+                let (plan, _) = self.project("outer", domain.input.clone(), exprs)?;
+                let plan = LogicalPlan::Distinct(Distinct::All(Arc::new(plan)));
+                domain.distinct.get_or_init(|| plan).clone()
+            }
+        };
+        let exprs = distinct.schema().columns().into_iter().map(|c| (DfExpr::Column(c.clone()), c.name)).collect();
+        let (plan, columns) = self.project("outer", distinct, exprs)?;
+        Ok(Lowered { plan, columns: vec![], outer: domain.columns.keys().copied().zip(columns).collect() })
+    }
+
+    /// The relation for each value of the enclosing queries' fields.
+    pub(super) fn depending(&mut self, input: Lowered, domain: Option<&Domain>) -> Result<Lowered> {
+        if input.depends() {
+            return Ok(input);
+        }
+        let values = self.domain(domain)?;
+        let plan = join_plans(values.plan, input.plan, JoinType::Inner, None)?;
+        Ok(Lowered { plan, columns: input.columns, outer: values.outer })
+    }
+
+    /// A filter.
+    pub(super) fn filter(
+        &mut self,
+        mut input: Lowered,
+        predicate: &Expr,
+        level: usize,
+        domain: Option<&Domain>,
+    ) -> Result<Lowered> {
+        let parts = conjuncts(predicate);
+        if !input.depends() && !free::of_expr(predicate, level).is_empty() {
+            input = match self.filter_by_keys(input, &parts, level, domain)? {
+                Attempt::Done(filtered) => return Ok(filtered),
+                Attempt::Not(input) => self.depending(input, domain)?,
+            };
+        }
+        self.filter_parts(input, &parts, level, domain)
+    }
+
+    fn filter_parts(
+        &mut self,
+        input: Lowered,
+        parts: &[&Expr],
+        level: usize,
+        domain: Option<&Domain>,
+    ) -> Result<Lowered> {
+        let (with, plain): (Vec<&Expr>, Vec<&Expr>) = parts.iter().partition(|p| free::has_subquery(p));
+        let scope = Scope::new(&input, level, Subqueries::new());
+        let conditions = plain.into_iter().map(|p| self.expr(p, &scope)).collect::<Result<Vec<_>>>()?;
+        let mut input = Lowered { plan: filter_plan(input.plan, and(conditions))?, ..input };
+        let mut rest = vec![];
+        for part in with {
+            input = match self.semi_join(input, part, level, domain)? {
+                Attempt::Done(joined) => joined,
+                Attempt::Not(input) => {
+                    rest.push(part);
+                    input
+                }
+            };
+        }
+        let (input, scope) = self.scope(input, rest.iter().copied(), level, domain)?;
+        let conditions = rest.into_iter().map(|p| self.expr(p, &scope)).collect::<Result<Vec<_>>>()?;
+        Ok(Lowered { plan: filter_plan(input.plan, and(conditions))?, ..input })
+    }
+
+    /// A filter whose conditions say `outer.key = inner expression` for every field of enclosing queries: the inner
+    /// expressions are the values that the rows are for.
+    fn filter_by_keys(
+        &mut self,
+        input: Lowered,
+        parts: &[&Expr],
+        level: usize,
+        domain: Option<&Domain>,
+    ) -> Result<Attempt> {
+        let Some(domain) = domain else { return Ok(Attempt::Not(input)) };
+        let mut keys: BTreeMap<Outer, &Expr> = BTreeMap::new();
+        let mut rest = vec![];
+        for part in parts {
+            match key_condition(part, level) {
+                Some((key, expr)) if !keys.contains_key(&key) => {
+                    keys.insert(key, expr);
+                }
+                _ => rest.push(*part),
+            }
+        }
+        if !domain.columns.keys().all(|key| keys.contains_key(key)) {
+            return Ok(Attempt::Not(input));
+        }
+        let scope = Scope::new(&input, level, Subqueries::new());
+        let width = input.columns.len();
+        let mut exprs: Vec<_> =
+            input.columns.iter().map(|c| (DfExpr::Column(c.clone()), c.name.clone())).collect();
+        for expr in keys.values() {
+            exprs.push((self.expr(expr, &scope)?, "outer".to_owned()));
+        }
+        let (plan, mut columns) = self.project("k", input.plan, exprs)?;
+        let values = columns.split_off(width);
+        let known = references(&values).into_iter().map(DfExpr::is_not_null).collect();
+        let plan = filter_plan(plan, and(known))?;
+        let keyed = Lowered { plan, columns, outer: keys.into_keys().zip(values).collect() };
+        Ok(Attempt::Done(self.filter_parts(keyed, &rest, level, Some(domain))?))
+    }
+
+    /// A filter's `[NOT] EXISTS` or `[NOT] IN` as a semi or anti join.
+    fn semi_join(
+        &mut self,
+        input: Lowered,
+        part: &Expr,
+        level: usize,
+        domain: Option<&Domain>,
+    ) -> Result<Attempt> {
+        let (inner, not) = match &part.kind {
+            ExprKind::Call { function, args } if function.name == "NOT" && args.len() == 1 => {
+                (args.first().unwrap_or(part), true)
+            }
+            _ => (part, false),
+        };
+        let ExprKind::Subquery { kind, query } = &inner.kind else { return Ok(Attempt::Not(input)) };
+        let (value, negated) = match kind {
+            SubqueryKind::Scalar => return Ok(Attempt::Not(input)),
+            SubqueryKind::Exists { negated } => (None, negated ^ not),
+            SubqueryKind::In { expr, negated } => (Some(expr.as_ref()), negated ^ not),
+        };
+        let keys = free::of_relation(query, level + 1);
+        if value.is_some_and(free::has_subquery) || value.is_none() && keys.is_empty() {
+            return Ok(Attempt::Not(input));
+        }
+        let input = if keys.iter().any(|(at, _)| *at < level) { self.depending(input, domain)? } else { input };
+
+        let (sub, mut conditions, column) = match pull_up(query, value.is_some(), level + 1) {
+            Some(pulled) => {
+                let sub = self.relation(pulled.rows, level + 1, None)?;
+                let mut scope = Scope::new(&sub, level + 1, Subqueries::new());
+                scope.outer = outer_references(&fields(&input, &keys, level)?);
+                let conditions =
+                    pulled.conditions.into_iter().map(|c| self.expr(c, &scope)).collect::<Result<Vec<_>>>()?;
+                let column = match pulled.column {
+                    Some(column) => Some(self.expr(column, &scope)?),
+                    None => scope.columns.into_iter().next(),
+                };
+                (sub, conditions, column)
+            }
+            None => {
+                let (base, sub) = self.correlated(&input, query, &keys, level)?;
+                let conditions = same_values(&base, &sub)?;
+                let column = references(&sub.columns).into_iter().next();
+                (sub, conditions, column)
+            }
+        };
+        if let Some(value) = value {
+            let column = column.ok_or_else(|| Error::internal("IN over a query without a column"))?;
+            let scope = Scope::new(&input, level, Subqueries::new());
+            let x = self.expr(value, &scope)?;
+            if negated {
+                // With a NULL, NOT IN is not the absence of an equal value.
+                let schema = input.plan.schema().join(sub.plan.schema()).map_err(failed)?;
+                let nullable = |e: &DfExpr| e.nullable(&schema).map_err(failed);
+                if nullable(&x)? || nullable(&column)? || value.data_type.logical.is_constructed() {
+                    return Ok(Attempt::Not(input));
+                }
+            }
+            conditions.push(self.equal(x, column, &value.data_type)?);
+        }
+        let join_type = if negated { JoinType::LeftAnti } else { JoinType::LeftSemi };
+        let plan = join_plans(input.plan, sub.plan, join_type, and(conditions))?;
+        Ok(Attempt::Done(Lowered { plan, ..input }))
+    }
+
+    /// `a = b`, rows field by field.
+    fn equal(&self, a: DfExpr, b: DfExpr, data_type: &DataType) -> Result<DfExpr> {
+        let LogicalType::Row(fields) = &data_type.logical else { return Ok(a.eq(b)) };
+        let eval = &self.context.eval;
+        let mut conditions = vec![];
+        for (i, field) in fields.iter().enumerate() {
+            let x = functions::field(a.clone(), data_type, i, eval)?;
+            let y = functions::field(b.clone(), data_type, i, eval)?;
+            conditions.push(self.equal(x, y, &field.data_type)?);
+        }
+        and(conditions).ok_or_else(|| Error::internal("a row without fields"))
+    }
+
+    /// Lowers a subquery for the values that the fields it refers to have in `input`. Returns the input with those
+    /// fields as what its rows are for, and the subquery.
+    fn correlated(
+        &mut self,
+        input: &Lowered,
+        query: &Rel,
+        keys: &BTreeSet<Outer>,
+        level: usize,
+    ) -> Result<(Lowered, Lowered)> {
+        let columns = fields(input, keys, level)?;
+        let base = Lowered { outer: columns.clone(), ..input.clone() };
+        if keys.is_empty() {
+            let sub = self.relation(query, level + 1, None)?;
+            return Ok((base, sub));
+        }
+        let domain = Domain { input: input.plan.clone(), columns, distinct: OnceCell::new() };
+        let sub = self.relation(query, level + 1, Some(&domain))?;
+        if !sub.depends() {
+            return Err(Error::internal("a correlated subquery lost its correlation"));
+        }
+        Ok((base, sub))
+    }
+
+    /// Joins all subqueries in the expressions to their input. The input's columns stay.
+    pub(super) fn join_subqueries<'e>(
+        &mut self,
+        mut input: Lowered,
+        exprs: impl Iterator<Item = &'e Expr>,
+        level: usize,
+        domain: Option<&Domain>,
+    ) -> Result<(Lowered, Subqueries)> {
+        let mut values = Subqueries::new();
+        for expr in exprs {
+            input = self.join_subqueries_of(input, expr, level, domain, &mut values)?;
+        }
+        Ok((input, values))
+    }
+
+    fn join_subqueries_of(
+        &mut self,
+        mut input: Lowered,
+        expr: &Expr,
+        level: usize,
+        domain: Option<&Domain>,
+        values: &mut Subqueries,
+    ) -> Result<Lowered> {
+        if !free::has_subquery(expr) {
+            return Ok(input);
+        }
+        for child in free::children(expr) {
+            input = self.join_subqueries_of(input, child, level, domain, values)?;
+        }
+        let ExprKind::Subquery { kind, query } = &expr.kind else { return Ok(input) };
+        let keys = free::of_relation(query, level + 1);
+        if keys.iter().any(|(at, _)| *at < level) {
+            input = self.depending(input, domain)?;
+        }
+        let (plan, value) = match kind {
+            SubqueryKind::Scalar => self.scalar(&input, query, &keys, level),
+            SubqueryKind::Exists { negated } => self.exists(&input, query, &keys, *negated, level),
+            SubqueryKind::In { expr: x, negated } => {
+                let scope = Scope::new(&input, level, values.clone());
+                let value = self.expr(x, &scope)?;
+                let (plan, is_in) = self.is_in(&input, query, &keys, (value, &x.data_type), level)?;
+                Ok((plan, if *negated { !is_in } else { is_in }))
+            }
+        }
+        .map_err(|e| e.at(expr.span))?;
+        values.insert(std::ptr::from_ref(expr), value);
+        Ok(Lowered { plan, ..input })
+    }
+
+    fn scalar(
+        &mut self,
+        input: &Lowered,
+        query: &Rel,
+        keys: &BTreeSet<Outer>,
+        level: usize,
+    ) -> Result<(LogicalPlan, DfExpr)> {
+        if !keys.is_empty()
+            && let Some(joined) = self.scalar_aggregate(input, query, keys, level)?
+        {
+            return Ok(joined);
+        }
+        let (base, sub) = self.correlated(input, query, keys, level)?;
+        let column = references(&sub.columns).into_iter().next();
+        let column = column.ok_or_else(|| Error::internal("a scalar subquery without a column"))?;
+        let (sub, value) = if gives_at_most_one_row(query) && (sub.depends() || gives_one_row(query)) {
+            let (plan, mut columns) = self.project("sq", sub.plan, with_outer(column, "value", &sub.outer))?;
+            let outer = columns.split_off(1);
+            (Lowered { plan, columns: vec![], outer: rekeyed(&sub.outer, outer) }, references(&columns).into_iter().next())
+        } else {
+            // Two rows are enough to know that there are too many.
+            let plan = if sub.depends() { sub.plan } else { limit(sub.plan, 2)? };
+            let plan = aggregate(plan, &sub.outer, vec![count_all(), first_value(column, vec![])])?;
+            let mut columns = plan.schema().columns();
+            let calls = columns.split_off(sub.outer.len());
+            let mut exprs: Vec<_> = references(&calls).into_iter().zip(["rows", "value"].map(str::to_owned)).collect();
+            exprs.extend(references(&columns).into_iter().map(|c| (c, "outer".to_owned())));
+            let (plan, mut columns) = self.project("sq", plan, exprs)?;
+            let outer = columns.split_off(2);
+            let value = match references(&columns).as_slice() {
+                [rows, value] => Some(single_row::check(rows.clone(), value.clone())),
+                _ => None,
+            };
+            (Lowered { plan, columns: vec![], outer: rekeyed(&sub.outer, outer) }, value)
+        };
+        let value = value.ok_or_else(|| Error::internal("a scalar subquery without a value"))?;
+        Ok((join_back(base, sub)?, value))
+    }
+
+    /// A correlated `(SELECT f(aggregates) FROM ...)` without GROUP BY: joined by its keys.
+    fn scalar_aggregate(
+        &mut self,
+        input: &Lowered,
+        query: &Rel,
+        keys: &BTreeSet<Outer>,
+        level: usize,
+    ) -> Result<Option<(LogicalPlan, DfExpr)>> {
+        let mut projections = vec![];
+        let mut rel = query;
+        while let RelKind::Project { input, exprs } = &rel.kind {
+            if exprs.iter().any(free::has_subquery) {
+                return Ok(None);
+            }
+            projections.push(exprs);
+            rel = input;
+        }
+        let RelKind::Aggregate { input: rows, groups, calls } = &rel.kind else { return Ok(None) };
+        let inside = free::of_relation(rel, level + 1);
+        if !groups.is_empty() || &inside != keys {
+            return Ok(None);
+        }
+        let columns = fields(input, keys, level)?;
+        let domain = Domain { input: input.plan.clone(), columns: columns.clone(), distinct: OnceCell::new() };
+        let base = Lowered { outer: columns, ..input.clone() };
+        let (base, mut values) = self.join_global_aggregate(base, rows, calls, level + 1, &domain)?;
+        for exprs in projections.into_iter().rev() {
+            let scope = Scope {
+                columns: values,
+                outer: outer_references(&base.outer),
+                level: level + 1,
+                subqueries: Subqueries::new(),
+            };
+            values = self.exprs(exprs, &scope)?;
+        }
+        let value = values.into_iter().next().ok_or_else(|| Error::internal("a scalar subquery without a column"))?;
+        Ok(Some((base.plan, value)))
+    }
+
+    fn exists(
+        &mut self,
+        input: &Lowered,
+        query: &Rel,
+        keys: &BTreeSet<Outer>,
+        negated: bool,
+        level: usize,
+    ) -> Result<(LogicalPlan, DfExpr)> {
+        let (base, sub) = self.correlated(input, query, keys, level)?;
+        if !sub.depends() {
+            let plan = aggregate(limit(sub.plan, 1)?, &sub.outer, vec![count_all()])?;
+            let rows = DfExpr::Column(last_column(&plan)?);
+            let (plan, columns) = self.project("sq", plan, vec![(rows.gt(lit(0_i64)), "present".to_owned())])?;
+            let present = one(columns)?;
+            let plan = join_plans(base.plan, plan, JoinType::Inner, None)?;
+            return Ok((plan, if negated { !present } else { present }));
+        }
+        let (sub, present) = self.marked(sub, None)?;
+        let plan = join_back(base, sub)?;
+        Ok((plan, if negated { present.is_null() } else { present.is_not_null() }))
+    }
+
+    /// `x IN (query)`: TRUE if a row equals x; else FALSE if there is no row; else NULL if x or a row is NULL; else
+    /// FALSE.
+    fn is_in(
+        &mut self,
+        input: &Lowered,
+        query: &Rel,
+        keys: &BTreeSet<Outer>,
+        (x, data_type): (DfExpr, &DataType),
+        level: usize,
+    ) -> Result<(LogicalPlan, DfExpr)> {
+        let (base, sub) = self.correlated(input, query, keys, level)?;
+        let column = sub.columns.first().cloned().ok_or_else(|| Error::internal("IN over a query without a column"))?;
+        let column = DfExpr::Column(column);
+        let nullable = x.nullable(base.plan.schema().as_ref()).map_err(failed)?
+            || column.nullable(sub.plan.schema().as_ref()).map_err(failed)?;
+        if nullable && data_type.logical.is_constructed() {
+            return Err(Error::unsupported("IN with nullable values of constructed types as a value"));
+        }
+
+        let found = Lowered { plan: filter_plan(sub.plan.clone(), Some(column.clone().is_not_null()))?, ..sub.clone() };
+        let (found, equals, present) = {
+            let (found, present) = self.marked(found, Some(column.clone()))?;
+            let value = DfExpr::Column(found.columns.first().cloned().ok_or_else(|| Error::internal("no column"))?);
+            let equals = self.equal(x.clone(), value, data_type)?;
+            (found, equals, present)
+        };
+        let mut conditions = same_values(&base, &found)?;
+        conditions.push(equals);
+        let plan = join_plans(base.plan.clone(), found.plan, JoinType::Left, and(conditions))?;
+        if !nullable {
+            return Ok((plan, present.is_not_null()));
+        }
+
+        let counts = aggregate(sub.plan, &sub.outer, vec![count_all(), count(column)])?;
+        let mut columns = counts.schema().columns();
+        let calls = columns.split_off(sub.outer.len());
+        let mut exprs: Vec<_> = references(&calls).into_iter().zip(["rows", "known"].map(str::to_owned)).collect();
+        exprs.extend(references(&columns).into_iter().map(|c| (c, "outer".to_owned())));
+        let (counts, mut columns) = self.project("sq", counts, exprs)?;
+        let outer = columns.split_off(2);
+        let counts = Lowered { plan: counts, columns: vec![], outer: rekeyed(&sub.outer, outer) };
+        let (rows, known) = match references(&columns).as_slice() {
+            [rows, known] => (rows.clone(), known.clone()),
+            _ => return Err(Error::internal("a count is missing")),
+        };
+        let plan = join_back(Lowered { plan, ..base }, counts)?;
+        let unknown = x.is_null().or(known.lt(rows.clone()));
+        let value = when(present.is_not_null(), lit(true))
+            .when(rows.clone().is_null().or(rows.eq(lit(0_i64))), lit(false))
+            .when(unknown, lit(datafusion::common::ScalarValue::Boolean(None)))
+            .otherwise(lit(false))
+            .map_err(failed)?;
+        Ok((plan, value))
+    }
+
+    /// The distinct values (and what they are for) of a subquery, with a column that is NULL after an outer join
+    /// without a match.
+    fn marked(&mut self, sub: Lowered, value: Option<DfExpr>) -> Result<(Lowered, DfExpr)> {
+        let width = usize::from(value.is_some());
+        let mut exprs: Vec<_> = value.into_iter().map(|v| (v, "value".to_owned())).collect();
+        exprs.extend(sub.outer.values().map(|c| (DfExpr::Column(c.clone()), c.name.clone())));
+        let (plan, columns) = self.project("sq", sub.plan, exprs)?;
+        let plan = LogicalPlan::Distinct(Distinct::All(Arc::new(plan)));
+        let mut exprs: Vec<_> = columns.iter().map(|c| (DfExpr::Column(c.clone()), c.name.clone())).collect();
+        exprs.push((lit(true), "present".to_owned()));
+        let (plan, mut columns) = self.project("sq", plan, exprs)?;
+        let present = columns.pop().ok_or_else(|| Error::internal("no column"))?;
+        let outer = columns.split_off(width);
+        Ok((Lowered { plan, columns, outer: rekeyed(&sub.outer, outer) }, DfExpr::Column(present)))
+    }
+}
+
+/// The columns of a relation that hold fields of it or of enclosing queries.
+fn fields(input: &Lowered, keys: &BTreeSet<Outer>, level: usize) -> Result<BTreeMap<Outer, Column>> {
+    keys.iter()
+        .map(|key| {
+            let column = if key.0 == level { input.columns.get(key.1) } else { input.outer.get(key) };
+            let column = column.cloned().ok_or_else(|| Error::internal(format!("no field ${} at level {}", key.1, key.0)));
+            Ok((*key, column?))
+        })
+        .collect()
+}
+
+/// Joins a subquery that has at most one row for each value to the rows with that value.
+fn join_back(base: Lowered, sub: Lowered) -> Result<LogicalPlan> {
+    if sub.outer.is_empty() {
+        return join_plans(base.plan, sub.plan, JoinType::Inner, None);
+    }
+    let condition = and(same_values(&base, &sub)?);
+    join_plans(base.plan, sub.plan, JoinType::Left, condition)
+}
+
+/// `outer.key = expression of the inner query`, where equal values are equal as join keys too.
+fn key_condition(part: &Expr, level: usize) -> Option<(Outer, &Expr)> {
+    let ExprKind::Call { function, args } = &part.kind else { return None };
+    let [a, b] = args.as_slice() else { return None };
+    if function.name != "=" || a.data_type.logical.is_constructed() {
+        return None;
+    }
+    let same_type = mapping::to_arrow(&a.data_type.logical).ok()? == mapping::to_arrow(&b.data_type.logical).ok()?;
+    let key = |e: &Expr| match e.kind {
+        ExprKind::Outer { depth, index } => level.checked_sub(depth).map(|at| (at, index)),
+        _ => None,
+    };
+    let inner = |e: &Expr| !free::has_subquery(e) && free::of_expr(e, level).is_empty();
+    match (key(a), key(b)) {
+        (Some(key), None) if same_type && inner(b) => Some((key, b)),
+        (None, Some(key)) if same_type && inner(a) => Some((key, a)),
+        _ => None,
+    }
+}
+
+/// A query of the form `[SELECT column] FROM rows WHERE conditions`, where only the conditions and the column refer to
+/// enclosing queries.
+fn pull_up(query: &Rel, needs_column: bool, level: usize) -> Option<PulledUp<'_>> {
+    let independent = |rel: &Rel| free::of_relation(rel, level).is_empty();
+    let mut rel = query;
+    let mut column = None;
+    let mut conditions: Vec<&Expr> = vec![];
+    while !independent(rel) {
+        match &rel.kind {
+            RelKind::Filter { input, predicate } => {
+                if free::has_subquery(predicate) {
+                    return None;
+                }
+                conditions.extend(conjuncts(predicate));
+                rel = input;
+            }
+            RelKind::Project { input, exprs } if conditions.is_empty() && column.is_none() => {
+                let first = exprs.first()?;
+                if needs_column {
+                    if free::has_subquery(first) {
+                        return None;
+                    }
+                    column = Some(first);
+                }
+                rel = input;
+            }
+            RelKind::Distinct(input) | RelKind::Sort { input, .. } if conditions.is_empty() && column.is_none() => {
+                rel = input;
+            }
+            _ => return None,
+        }
+    }
+    Some(PulledUp { rows: rel, conditions, column })
+}
+
+/// Whether a query gives one row at most (for each value of the enclosing queries' fields).
+fn gives_at_most_one_row(query: &Rel) -> bool {
+    match &query.kind {
+        RelKind::Aggregate { groups, .. } => groups.is_empty(),
+        RelKind::Limit { input, fetch, .. } => fetch.is_some_and(|n| n <= 1) || gives_at_most_one_row(input),
+        RelKind::Project { input, .. }
+        | RelKind::Filter { input, .. }
+        | RelKind::Sort { input, .. }
+        | RelKind::Distinct(input) => gives_at_most_one_row(input),
+        RelKind::Values(rows) => rows.len() <= 1,
+        _ => false,
+    }
+}
+
+/// Whether a query gives exactly one row.
+fn gives_one_row(query: &Rel) -> bool {
+    match &query.kind {
+        RelKind::Aggregate { groups, .. } => groups.is_empty(),
+        RelKind::Project { input, .. } | RelKind::Sort { input, .. } => gives_one_row(input),
+        RelKind::Values(rows) => rows.len() == 1,
+        _ => false,
+    }
+}
+
+/// Whether a plan gives the same rows each time it runs: no LIMIT, no RAND(), no sums of floating point numbers.
+fn gives_same_rows(plan: &LogicalPlan) -> Result<bool> {
+    let mut same = true;
+    plan.apply_with_subqueries(|node| {
+        let known = match node {
+            LogicalPlan::Limit(_) | LogicalPlan::Window(_) | LogicalPlan::Extension(_) | LogicalPlan::Unnest(_) => false,
+            LogicalPlan::Sort(sort) => sort.fetch.is_none(),
+            LogicalPlan::Aggregate(aggregate) => aggregate.aggr_expr.iter().all(|call| is_repeatable(call, aggregate)),
+            _ => true,
+        };
+        let volatile = node.expressions().iter().any(DfExpr::is_volatile);
+        same &= known && !volatile;
+        Ok(if same { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
+    })
+    .map_err(failed)?;
+    Ok(same)
+}
+
+/// Whether an aggregate does not depend on the order of its rows.
+fn is_repeatable(call: &DfExpr, aggregate: &Aggregate) -> bool {
+    let DfExpr::AggregateFunction(function) = call.clone().unalias() else { return false };
+    let name = function.func.name().to_ascii_lowercase();
+    matches!(name.as_str(), "count" | "min" | "max" | "sum")
+        && call.get_type(aggregate.input.schema().as_ref()).is_ok_and(|t| !t.is_floating())
+}
+
+fn aggregate(plan: LogicalPlan, keys: &BTreeMap<Outer, Column>, calls: Vec<DfExpr>) -> Result<LogicalPlan> {
+    let keys = references(&keys.values().cloned().collect::<Vec<_>>());
+    Ok(LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), keys, calls).map_err(failed)?))
+}
+
+fn limit(plan: LogicalPlan, rows: usize) -> Result<LogicalPlan> {
+    LogicalPlanBuilder::from(plan).limit(0, Some(rows)).and_then(LogicalPlanBuilder::build).map_err(failed)
+}
+
+fn with_outer(value: DfExpr, name: &str, outer: &BTreeMap<Outer, Column>) -> Vec<(DfExpr, String)> {
+    let mut exprs = vec![(value, name.to_owned())];
+    exprs.extend(outer.values().map(|c| (DfExpr::Column(c.clone()), c.name.clone())));
+    exprs
+}
+
+fn rekeyed(outer: &BTreeMap<Outer, Column>, columns: Vec<Column>) -> BTreeMap<Outer, Column> {
+    outer.keys().copied().zip(columns).collect()
+}
+
+fn one(columns: Vec<Column>) -> Result<DfExpr> {
+    columns.into_iter().next().map(DfExpr::Column).ok_or_else(|| Error::internal("no column"))
+}

@@ -1,0 +1,78 @@
+//! Which tables a statement names.
+
+use std::ops::ControlFlow;
+
+use calve_sql::ast::{self, Visit, Visitor};
+use calve_sql::{Hints, Query, Statement};
+use calve_types::Span;
+
+use crate::bind::span;
+
+/// A name in the place of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The parts of the name, usually one to three.
+    pub parts: Vec<String>,
+    /// The options of the OPTIONS hint behind it.
+    pub hints: Vec<(String, String)>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The names that stand in the places of tables, each once for each set of options; the target of an INSERT first.
+///
+/// Some may be no tables: names of WITH queries are among them.
+pub fn referenced(statement: &Statement) -> Vec<Reference> {
+    let mut found = Vec::new();
+    match statement {
+        Statement::Query(query) => in_query(query, &mut found),
+        Statement::Insert(insert) => {
+            add(&mut found, Reference {
+                parts: insert.table.parts.clone(),
+                hints: insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default(),
+                span: insert.table.span,
+            });
+            in_query(&insert.query, &mut found);
+        }
+        Statement::Explain { statement, .. } => found = referenced(statement),
+        Statement::CreateTable(create) => {
+            if let Some(query) = &create.query {
+                in_query(query, &mut found);
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
+fn in_query(query: &Query, found: &mut Vec<Reference>) {
+    let mut collector = Collector { hints: &query.hints, found };
+    let _ = query.ast.visit(&mut collector);
+}
+
+fn add(found: &mut Vec<Reference>, reference: Reference) {
+    if !found.iter().any(|f| f.parts == reference.parts && f.hints == reference.hints) {
+        found.push(reference);
+    }
+}
+
+struct Collector<'a> {
+    hints: &'a Hints,
+    found: &'a mut Vec<Reference>,
+}
+
+impl Visitor for Collector<'_> {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &ast::TableFactor) -> ControlFlow<()> {
+        if let ast::TableFactor::Table { name, args: None, .. } = factor {
+            let parts: Option<Vec<String>> = name.0.iter().map(|p| p.as_ident().map(|i| i.value.clone())).collect();
+            if let Some(parts) = parts {
+                let hints = self.hints.options_for(name).map(|hint| hint.options.clone()).unwrap_or_default();
+                let span = span::idents(name.0.iter().filter_map(|p| p.as_ident()));
+                add(self.found, Reference { parts, hints, span });
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}

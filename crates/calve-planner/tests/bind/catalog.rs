@@ -1,0 +1,96 @@
+//! Tables in memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use calve_planner::catalog::Column;
+use calve_planner::{CatalogReader, Rel, Sink, TableEntry, TablePath, bind};
+use calve_sql::{Statement, parse_one, parse_type};
+use calve_types::{Error, Result};
+
+pub const CATALOG: &str = "default_catalog";
+pub const DATABASE: &str = "default_database";
+
+const TABLES: &[(&str, &[&str], &str)] = &[
+    ("t", &[], "id INT, name STRING, amt DECIMAL(10, 2)"),
+    ("f", &[], "a INT, b STRING, c DOUBLE"),
+    ("nn", &[], "id INT NOT NULL, s STRING NOT NULL"),
+    ("num", &[], "i INT, b BIGINT, f FLOAT, d DOUBLE, c DECIMAL(5, 2)"),
+    ("tiny", &[], "t TINYINT, i INT"),
+    (
+        "tt",
+        &[],
+        "d DATE, ts TIMESTAMP(3), l TIMESTAMP_LTZ(3), t TIME(0), s STRING, v VARCHAR(5), c CHAR(5), by_ BYTES",
+    ),
+    ("l", &[], "id INT, lv STRING"),
+    ("r", &[], "id INT, rv STRING"),
+    ("j", &[], "id INT, tags ARRAY<STRING>, attrs MAP<STRING, INT>, r ROW<a INT, b ROW<c STRING NOT NULL>>"),
+    ("part", &["dt", "hr"], "id INT, dt STRING, hr INT"),
+    ("t$snapshots", &[], "snapshot_id BIGINT NOT NULL"),
+];
+
+pub struct Tables;
+
+impl CatalogReader for Tables {
+    fn current(&self) -> (&str, &str) {
+        (CATALOG, DATABASE)
+    }
+
+    fn table(&self, path: &TablePath, hints: &[(String, String)]) -> Result<Option<Arc<TableEntry>>> {
+        if path.catalog != CATALOG || path.database != DATABASE {
+            return Ok(None);
+        }
+        if hints.iter().any(|(key, _)| key == "broken") {
+            return Err(Error::new("unknown-option", "unknown option 'broken'"));
+        }
+        let Some((_, partitions, columns)) = TABLES.iter().find(|(name, ..)| *name == path.table) else {
+            return Ok(None);
+        };
+        let row = parse_type(&format!("ROW<{columns}>")).unwrap();
+        let calve_types::LogicalType::Row(fields) = row.logical else { panic!("no row") };
+        Ok(Some(Arc::new(TableEntry {
+            path: path.clone(),
+            columns: fields.into_iter().map(|f| Column { name: f.name, data_type: f.data_type }).collect(),
+            primary_key: vec![],
+            partition_keys: partitions.iter().map(|p| (*p).to_owned()).collect(),
+            options: BTreeMap::new(),
+            writable: !path.table.contains('$'),
+            handle: Arc::new(()),
+        })))
+    }
+
+    fn similar_tables(&self, _: &TablePath) -> Vec<String> {
+        TABLES.iter().map(|(name, ..)| (*name).to_owned()).collect()
+    }
+
+    fn option(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+pub fn query(sql: &str) -> Result<Rel> {
+    match parse_one(sql)? {
+        Statement::Query(query) => bind::query(&query, &Tables),
+        other => panic!("no query: {other:?}"),
+    }
+}
+
+pub fn insert(sql: &str) -> Result<Sink> {
+    match parse_one(sql)? {
+        Statement::Insert(insert) => bind::insert(&insert, &Tables),
+        other => panic!("no insert: {other:?}"),
+    }
+}
+
+/// Names and types as a transcript prints them.
+pub fn schema(rel: &Rel) -> String {
+    rel.fields.iter().map(|f| format!("{} {}", f.name, f.data_type)).collect::<Vec<_>>().join("\t")
+}
+
+/// Place and Flink's sentence of an error; calve's own line where Flink has none.
+pub fn refusal<T: std::fmt::Debug>(result: Result<T>) -> String {
+    let error = result.expect_err("a refusal");
+    let span = error.span.unwrap_or_default();
+    let text = error.detail.unwrap_or(error.message);
+    format!("{}:{}-{}:{} {text}", span.start.line, span.start.column, span.end.line, span.end.column)
+}

@@ -1,0 +1,8 @@
+//! What the binder says of statements, against what a real Flink said.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod catalog;
+mod insert;
+mod query;
+mod refuse;
+mod zz_golden;

@@ -1,0 +1,275 @@
+//! Flink's SQL for sqlparser: its lexical rules and the expressions sqlparser cannot read.
+
+use std::any::TypeId;
+
+use calve_types::Error;
+use sqlparser::ast::{
+    CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
+    ObjectName, Value,
+};
+use sqlparser::dialect::{Dialect, GenericDialect, Precedence};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use crate::tokens::location_of;
+use crate::types::ENCODED;
+
+/// The dialect of Flink SQL.
+#[derive(Debug)]
+pub struct FlinkDialect;
+
+/// How the text of an error begins that refuses a feature by name.
+pub(crate) const UNSUPPORTED: &str = "not supported: ";
+
+/// Functions whose arguments have clauses of their own.
+const JSON_FUNCTIONS: [&str; 7] =
+    ["JSON_VALUE", "JSON_QUERY", "JSON_EXISTS", "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_ARRAY", "JSON_ARRAYAGG"];
+
+/// Refuses a feature at the next token.
+fn unsupported(parser: &Parser, feature: &str) -> ParserError {
+    let at = parser.peek_token_ref().span.start;
+    ParserError::ParserError(format!("{UNSUPPORTED}{feature} at Line: {}, Column: {}", at.line, at.column))
+}
+
+fn is_word(token: &Token, word: &str) -> bool {
+    matches!(token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+}
+
+fn next_is(parser: &Parser, ahead: usize, word: &str) -> bool {
+    is_word(&parser.peek_nth_token_ref(ahead).token, word)
+}
+
+fn call(name: Ident, args: Vec<Expr>) -> Expr {
+    let args = args.into_iter().map(|e| FunctionArg::Unnamed(FunctionArgExpr::Expr(e))).collect();
+    Expr::Function(Function {
+        name: ObjectName::from(vec![name]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: vec![] }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: vec![],
+    })
+}
+
+/// Our error in sqlparser's clothes: the place is a part of the text.
+fn to_parser_error(error: Error) -> ParserError {
+    let at = error.span.unwrap_or_default().start;
+    ParserError::ParserError(format!("{} at Line: {}, Column: {}", error.message, at.line, at.column))
+}
+
+/// `CAST(e AS type)`; the type is read by our own parser.
+fn cast(parser: &mut Parser, kind: CastKind) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.advance_token();
+    let expr = parser.parse_expr()?;
+    parser.expect_keyword_is(Keyword::AS)?;
+    let mut tokens: Vec<TokenWithSpan> = vec![];
+    let mut depth = 0_usize;
+    loop {
+        match &parser.peek_token_ref().token {
+            Token::EOF => break,
+            Token::RParen if depth == 0 => break,
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            _ => {}
+        }
+        tokens.push(parser.next_token());
+    }
+    let end = location_of(parser.peek_token_ref().span.start);
+    let mut types = crate::parser::Parser::over(tokens, end);
+    let data_type = types.data_type().and_then(|t| types.expect_end().map(|()| t)).map_err(to_parser_error)?;
+    parser.expect_token(&Token::RParen)?;
+    let data_type = DataType::Custom(ObjectName::from(vec![Ident::new(ENCODED)]), vec![data_type.to_string()]);
+    Ok(Expr::Cast { kind, expr: Box::new(expr), data_type, array: false, format: None })
+}
+
+/// `MAP[k, v, ...]` as a call of `MAP`.
+fn map(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let word = parser.next_token();
+    parser.expect_token(&Token::LBracket)?;
+    let entries = if parser.peek_token_ref().token == Token::RBracket {
+        vec![]
+    } else {
+        parser.parse_comma_separated(Parser::parse_expr)?
+    };
+    parser.expect_token(&Token::RBracket)?;
+    Ok(call(Ident::with_span(word.span, "MAP"), entries))
+}
+
+/// `POSITION(a IN b)`. sqlparser reads it in several ways, each of which reads what is inside again.
+fn position(parser: &mut Parser) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.advance_token();
+    let expr = parser.parse_subexpr(FlinkDialect.prec_value(Precedence::Between))?;
+    parser.expect_keyword_is(Keyword::IN)?;
+    let within = parser.parse_expr()?;
+    if next_is(parser, 0, "FROM") {
+        return Err(unsupported(parser, "POSITION with FROM"));
+    }
+    parser.expect_token(&Token::RParen)?;
+    Ok(Expr::Position { expr: Box::new(expr), r#in: Box::new(within) })
+}
+
+impl Dialect for FlinkDialect {
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<GenericDialect>()
+    }
+
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        ch == '`'
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        ch.is_alphabetic() || ch == '_' || ch == '$'
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        ch.is_alphanumeric() || ch == '_' || ch == '$'
+    }
+
+    fn supports_unicode_string_literal(&self) -> bool {
+        true
+    }
+
+    fn supports_group_by_expr(&self) -> bool {
+        true
+    }
+
+    fn supports_match_recognize(&self) -> bool {
+        true
+    }
+
+    fn supports_window_clause_named_window_reference(&self) -> bool {
+        true
+    }
+
+    fn supports_window_function_null_treatment_arg(&self) -> bool {
+        true
+    }
+
+    fn supports_filter_during_aggregation(&self) -> bool {
+        true
+    }
+
+    fn supports_parens_around_table_factor(&self) -> bool {
+        true
+    }
+
+    fn supports_table_versioning(&self) -> bool {
+        true
+    }
+
+    fn supports_interval_options(&self) -> bool {
+        true
+    }
+
+    fn require_interval_qualifier(&self) -> bool {
+        true
+    }
+
+    fn supports_named_fn_args_with_rarrow_operator(&self) -> bool {
+        true
+    }
+
+    fn supports_string_literal_concatenation(&self) -> bool {
+        true
+    }
+
+    fn supports_left_associative_joins_without_parens(&self) -> bool {
+        true
+    }
+
+    fn supports_nested_comments(&self) -> bool {
+        false
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        let opens = |token: &Token| parser.peek_nth_token_ref(1).token == *token;
+        if next_is(parser, 0, "CAST") && opens(&Token::LParen) {
+            Some(cast(parser, CastKind::Cast))
+        } else if next_is(parser, 0, "TRY_CAST") && opens(&Token::LParen) {
+            Some(cast(parser, CastKind::TryCast))
+        } else if next_is(parser, 0, "POSITION") && opens(&Token::LParen) {
+            Some(position(parser))
+        } else if next_is(parser, 0, "MAP") && opens(&Token::LBracket) {
+            Some(map(parser))
+        } else if let Some(name) = JSON_FUNCTIONS.iter().find(|f| next_is(parser, 0, f))
+            && opens(&Token::LParen)
+        {
+            Some(Err(unsupported(parser, &format!("function {name}"))))
+        } else if (next_is(parser, 0, "TABLE") || next_is(parser, 0, "MODEL"))
+            && matches!(parser.peek_nth_token_ref(1).token, Token::Word(_))
+        {
+            Some(Err(unsupported(parser, "table functions with a TABLE argument")))
+        } else {
+            None
+        }
+    }
+
+    fn parse_infix(&self, parser: &mut Parser, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+        let negated = next_is(parser, 0, "NOT");
+        let at = usize::from(negated);
+        if next_is(parser, 0, "IS") {
+            let negated = next_is(parser, 1, "NOT");
+            let at = 1 + usize::from(negated);
+            if next_is(parser, at, "JSON") {
+                return Some(is_json(parser, expr, negated, at));
+            }
+            if next_is(parser, at, "DISTINCT") && next_is(parser, at + 1, "FROM") {
+                return Some(is_distinct_from(parser, expr, negated, at + 1));
+            }
+        }
+        let symmetric = next_is(parser, at + 1, "SYMMETRIC");
+        if next_is(parser, at, "BETWEEN") && (symmetric || next_is(parser, at + 1, "ASYMMETRIC")) {
+            return Some(between(parser, expr, negated, symmetric));
+        }
+        None
+    }
+}
+
+/// `e IS [NOT] JSON [VALUE | OBJECT | ARRAY | SCALAR]` as a call.
+fn is_json(parser: &mut Parser, expr: &Expr, negated: bool, at: usize) -> Result<Expr, ParserError> {
+    for _ in 0..=at {
+        parser.advance_token();
+    }
+    let mut kind = "VALUE";
+    for word in ["VALUE", "OBJECT", "ARRAY", "SCALAR"] {
+        if next_is(parser, 0, word) {
+            parser.advance_token();
+            kind = word;
+            break;
+        }
+    }
+    let name = if negated { "IS NOT JSON" } else { "IS JSON" };
+    let kind = Expr::Value(Value::SingleQuotedString(kind.to_owned()).into());
+    Ok(call(Ident::new(name), vec![expr.clone(), kind]))
+}
+
+/// `e IS [NOT] DISTINCT FROM x`; sqlparser would read all that follows, ANDs and ORs included, as `x`.
+fn is_distinct_from(parser: &mut Parser, expr: &Expr, negated: bool, at: usize) -> Result<Expr, ParserError> {
+    for _ in 0..=at {
+        parser.advance_token();
+    }
+    let other = Box::new(parser.parse_subexpr(FlinkDialect.prec_value(Precedence::Is))?);
+    let expr = Box::new(expr.clone());
+    Ok(if negated { Expr::IsNotDistinctFrom(expr, other) } else { Expr::IsDistinctFrom(expr, other) })
+}
+
+/// `e [NOT] BETWEEN [SYMMETRIC | ASYMMETRIC] a AND b`; the symmetric one as a call.
+fn between(parser: &mut Parser, expr: &Expr, negated: bool, symmetric: bool) -> Result<Expr, ParserError> {
+    for _ in 0..usize::from(negated) + 2 {
+        parser.advance_token();
+    }
+    let precedence = FlinkDialect.prec_value(Precedence::Between);
+    let low = parser.parse_subexpr(precedence)?;
+    parser.expect_keyword_is(Keyword::AND)?;
+    let high = parser.parse_subexpr(precedence)?;
+    if symmetric {
+        let name = if negated { "NOT BETWEEN SYMMETRIC" } else { "BETWEEN SYMMETRIC" };
+        return Ok(call(Ident::new(name), vec![expr.clone(), low, high]));
+    }
+    Ok(Expr::Between { expr: Box::new(expr.clone()), negated, low: Box::new(low), high: Box::new(high) })
+}

@@ -1,0 +1,162 @@
+//! Hints: `/*+ OPTIONS('k'='v') */` behind a table's name, others behind SELECT.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
+
+use calve_types::{Error, Location, Result, Span};
+use sqlparser::ast::{self, Visit, Visitor};
+use sqlparser::tokenizer::{Token, Tokenizer};
+
+use crate::dialect::FlinkDialect;
+use crate::parser::depth::on_deep_stack;
+use crate::tokens::location_of;
+
+/// The options a hint gives to the table before it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TableHint {
+    /// Keys and values in order.
+    pub options: Vec<(String, String)>,
+    /// The hint with its comment marks.
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Hint {
+    name: String,
+    table: TableHint,
+}
+
+/// The hints of a statement, each at the place behind the token it follows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Hints(BTreeMap<Location, Vec<Hint>>);
+
+/// Hints of Flink's optimizer; they never change rows.
+const OPTIMIZER: [&str; 7] =
+    ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE", "NEST_LOOP", "LOOKUP", "STATE_TTL", "MULTI_JOIN"];
+
+impl Hints {
+    /// Reads one comment: hints separated by commas or blanks.
+    pub(crate) fn add(&mut self, behind: Location, text: &str, span: Span) -> Result<()> {
+        let wrong = |what: String| Error::new("syntax-error", what).at(span);
+        let tokens = Tokenizer::new(&FlinkDialect, text)
+            .tokenize()
+            .map_err(|e| wrong(format!("hint cannot be read: {}", e.message.to_lowercase())))?;
+        let mut tokens = tokens.into_iter().filter(|t| !matches!(t, Token::Whitespace(_) | Token::EOF)).peekable();
+        while let Some(token) = tokens.next() {
+            let name = match token {
+                Token::Word(w) => w.value.to_ascii_uppercase(),
+                Token::Comma => continue,
+                other => return Err(wrong(format!("expected the name of a hint, found '{other}'"))),
+            };
+            let mut arguments = vec![];
+            if tokens.next_if_eq(&Token::LParen).is_some() {
+                loop {
+                    match tokens.next() {
+                        Some(Token::RParen) => break,
+                        Some(token) => arguments.push(token),
+                        None => return Err(wrong(format!("hint '{name}' has no closing parenthesis"))),
+                    }
+                }
+            }
+            let mut hint = Hint { name, table: TableHint { options: vec![], span } };
+            match hint.name.as_str() {
+                "OPTIONS" => hint.table.options = options(&arguments).map_err(wrong)?,
+                name if OPTIMIZER.contains(&name) => {}
+                name => return Err(wrong(format!("unknown hint '{name}'"))),
+            }
+            self.0.entry(behind).or_default().push(hint);
+        }
+        Ok(())
+    }
+
+    /// The OPTIONS hint behind a table's name.
+    pub fn options_for(&self, name: &ast::ObjectName) -> Option<&TableHint> {
+        let end = location_of(name.0.last()?.as_ident()?.span.end);
+        self.options_at(end)
+    }
+
+    /// The OPTIONS hint behind a place.
+    pub(crate) fn options_at(&self, end: Location) -> Option<&TableHint> {
+        self.0.get(&end)?.iter().find(|h| h.name == "OPTIONS").map(|h| &h.table)
+    }
+
+    /// Removes and gives the OPTIONS hint behind a place.
+    pub(crate) fn take_options_at(&mut self, end: Location) -> Option<TableHint> {
+        let found = self.options_at(end).cloned()?;
+        self.0.remove(&end);
+        Some(found)
+    }
+
+    /// Checks that every hint stands behind a table's name or SELECT.
+    pub(crate) fn check_places(&self, query: Option<&ast::Query>) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let mut places = Places { tables: HashSet::new(), selects: HashSet::new() };
+        if let Some(query) = query {
+            let _ = on_deep_stack(|| query.visit(&mut places));
+        }
+        for (behind, hints) in &self.0 {
+            for hint in hints {
+                let fits = match hint.name.as_str() {
+                    "OPTIONS" => places.tables.contains(behind),
+                    _ => places.selects.contains(behind),
+                };
+                if !fits {
+                    return Err(Error::new(
+                        "syntax-error",
+                        format!("hint '{}' stands where no hint can stand", hint.name),
+                    )
+                    .with_hint("an OPTIONS hint stands directly behind a table's name, other hints behind SELECT")
+                    .at(hint.table.span));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Places {
+    tables: HashSet<Location>,
+    selects: HashSet<Location>,
+}
+
+impl Visitor for Places {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &ast::TableFactor) -> ControlFlow<()> {
+        if let ast::TableFactor::Table { name, .. } = factor
+            && let Some(ident) = name.0.last().and_then(|p| p.as_ident())
+        {
+            self.tables.insert(location_of(ident.span.end));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<()> {
+        let mut bodies = vec![query.body.as_ref()];
+        while let Some(body) = bodies.pop() {
+            match body {
+                ast::SetExpr::Select(select) => {
+                    self.selects.insert(location_of(select.select_token.0.span.end));
+                }
+                ast::SetExpr::SetOperation { left, right, .. } => bodies.extend([left.as_ref(), right.as_ref()]),
+                _ => {}
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn options(tokens: &[Token]) -> std::result::Result<Vec<(String, String)>, String> {
+    tokens
+        .split(|t| *t == Token::Comma)
+        .filter(|entry| !entry.is_empty())
+        .map(|entry| match entry {
+            [Token::SingleQuotedString(key), Token::Eq, Token::SingleQuotedString(value)] => {
+                Ok((key.clone(), value.clone()))
+            }
+            _ => Err("an OPTIONS hint holds entries 'key' = 'value'".to_owned()),
+        })
+        .collect()
+}

@@ -1,0 +1,237 @@
+//! `CREATE TABLE`.
+
+use calve_types::{Error, LogicalType, Result};
+use sqlparser::tokenizer::Token;
+
+use super::Parser;
+use crate::statement::{
+    ColumnDef, ColumnKind, CreateTable, Ident, PartitionField, PartitionTransform, PrimaryKey, Statement,
+};
+
+impl Parser {
+    pub(super) fn create_table(&mut self) -> Result<Statement> {
+        self.at += 1;
+        let or_replace = self.keywords(&["OR", "REPLACE"]);
+        let temporary = self.keyword("TEMPORARY");
+        self.expect_keywords(&["TABLE"])?;
+        let if_not_exists = self.if_not_exists();
+        let mut table = CreateTable {
+            name: self.name("the name of a table")?,
+            temporary,
+            or_replace,
+            if_not_exists,
+            columns: vec![],
+            primary_key: None,
+            unique: vec![],
+            watermark: None,
+            comment: None,
+            distributed: None,
+            partitioned_by: vec![],
+            properties: vec![],
+            like: None,
+            query: None,
+        };
+        if self.token(&Token::LParen) {
+            self.element(&mut table)?;
+            while self.token(&Token::Comma) {
+                self.element(&mut table)?;
+            }
+            self.expect(&Token::RParen)?;
+        }
+        table.comment = self.comment()?;
+        if self.is_keyword(0, "DISTRIBUTED") {
+            table.distributed = Some(self.span());
+            self.skip_until(&["PARTITIONED", "WITH", "LIKE", "AS"]);
+        }
+        if self.keywords(&["PARTITIONED", "BY"]) {
+            table.partitioned_by = self.list(Self::partition_field)?;
+        }
+        table.properties = self.properties()?;
+        if self.is_keyword(0, "LIKE") {
+            table.like = Some(self.span());
+            self.at = self.tokens.len();
+        } else if self.keyword("AS") {
+            table.query = Some(self.query()?);
+        }
+        Ok(Statement::CreateTable(Box::new(table)))
+    }
+
+    fn skip_until(&mut self, keywords: &[&str]) {
+        while !self.is_end() && !keywords.iter().any(|k| self.is_keyword(0, k)) {
+            self.at += 1;
+        }
+    }
+
+    /// A column, a constraint or a watermark.
+    fn element(&mut self, table: &mut CreateTable) -> Result<()> {
+        let span = self.span();
+        if self.is_keyword(0, "WATERMARK") && self.is_keyword(1, "FOR") {
+            if table.watermark.replace(span).is_some() {
+                return Err(Error::new("syntax-error", "a table has one watermark")
+                    .with_detail("Multiple WATERMARK statements is not supported yet.")
+                    .at(span));
+            }
+            self.at += 2;
+            self.name("a column name")?;
+            self.expect_keywords(&["AS"])?;
+            self.expression(&[Token::Comma, Token::RParen])?;
+            return Ok(());
+        }
+        if self.is_keyword(0, "CONSTRAINT")
+            || self.is_keyword(0, "PRIMARY") && self.is_keyword(1, "KEY")
+            || self.is_keyword(0, "UNIQUE") && self.peek(1) == Some(&Token::LParen)
+        {
+            if self.keyword("CONSTRAINT") {
+                self.ident("the name of the constraint")?;
+            }
+            if self.keyword("UNIQUE") {
+                self.list(|p| p.ident("a column name"))?;
+                self.enforced();
+                table.unique.push(span.to(self.last_span()));
+                return Ok(());
+            }
+            self.expect_keywords(&["PRIMARY", "KEY"])?;
+            let columns = self.list(|p| p.ident("a column name"))?;
+            let not_enforced = self.enforced();
+            return set_primary_key(table, PrimaryKey { columns, not_enforced, span: span.to(self.last_span()) });
+        }
+        self.column(table)
+    }
+
+    /// `[NOT] ENFORCED`: whether it says `NOT ENFORCED`.
+    fn enforced(&mut self) -> bool {
+        let not = self.keywords(&["NOT", "ENFORCED"]);
+        if !not {
+            self.keyword("ENFORCED");
+        }
+        not
+    }
+
+    fn column(&mut self, table: &mut CreateTable) -> Result<()> {
+        let name = self.ident("a column name")?;
+        if self.keyword("AS") {
+            let end = self.at;
+            let expr = self.computed(end)?;
+            let comment = self.comment()?;
+            table.columns.push(ColumnDef { name, kind: ColumnKind::Computed(Box::new(expr)), comment });
+            return Ok(());
+        }
+        if matches!(self.peek(0), Some(Token::Comma | Token::RParen)) {
+            return Err(Error::unsupported("CREATE TABLE AS SELECT with a column list").at(name.span));
+        }
+        let start = self.span();
+        let data_type = self.data_type()?;
+        let span = start.to(self.last_span());
+        if data_type.logical.is_interval() {
+            return Err(Error::new("syntax-error", "a column cannot have an interval type").at(span));
+        }
+        if data_type.logical == LogicalType::Null {
+            return Err(Error::new("syntax-error", "a column cannot have the type NULL").at(span));
+        }
+        let mut column = ColumnDef { name, kind: ColumnKind::Physical { data_type, span }, comment: None };
+        loop {
+            let span = self.span();
+            if self.keyword("METADATA") {
+                if self.keyword("FROM") {
+                    self.string("a metadata key in quotes")?;
+                }
+                self.keyword("VIRTUAL");
+                if let ColumnKind::Physical { data_type, .. } = column.kind {
+                    column.kind = ColumnKind::Metadata(data_type);
+                }
+            } else if self.keywords(&["PRIMARY", "KEY"]) {
+                let not_enforced = self.enforced();
+                let key =
+                    PrimaryKey { columns: vec![column.name.clone()], not_enforced, span: span.to(self.last_span()) };
+                set_primary_key(table, key)?;
+            } else if self.keyword("UNIQUE") {
+                self.enforced();
+                table.unique.push(span.to(self.last_span()));
+            } else if self.keywords(&["NOT", "NULL"]) {
+                if let ColumnKind::Physical { data_type, .. } = &mut column.kind {
+                    data_type.nullable = false;
+                }
+            } else if let Some(comment) = self.comment()? {
+                column.comment = Some(comment);
+            } else {
+                break;
+            }
+        }
+        table.columns.push(column);
+        Ok(())
+    }
+
+    /// The expression of a computed column: up to `,`, `)` or COMMENT.
+    fn computed(&mut self, from: usize) -> Result<sqlparser::ast::Expr> {
+        let mut depth = 0_usize;
+        let mut at = from;
+        while let Some(token) = self.tokens.get(at) {
+            match &token.token {
+                Token::Comma if depth == 0 => break,
+                Token::RParen if depth == 0 => break,
+                Token::LParen | Token::LBracket => depth += 1,
+                Token::RParen | Token::RBracket => depth -= 1,
+                Token::Word(w) if depth == 0 && w.quote_style.is_none() && w.value.eq_ignore_ascii_case("COMMENT") => {
+                    break;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        let tokens = self.tokens.get(from..at).unwrap_or_default().to_vec();
+        let mut inner = Self::over(tokens, self.span().start);
+        self.at = at;
+        inner.expression(&[])
+    }
+
+    fn partition_field(&mut self) -> Result<PartitionField> {
+        let start = self.span();
+        // the names of transforms are no reserved words here
+        let first = match (self.peek(0), self.peek(1)) {
+            (Some(Token::Word(w)), Some(Token::LParen)) => {
+                let value = w.value.clone();
+                self.at += 1;
+                Ident { value, span: start }
+            }
+            _ => self.ident("a partition column")?,
+        };
+        if !self.token(&Token::LParen) {
+            return Ok(PartitionField { span: first.span, column: first, transform: None });
+        }
+        let mut width = || -> Result<u32> {
+            let span = self.span();
+            let n = self.number("a whole number")?;
+            self.expect(&Token::Comma)?;
+            match u32::try_from(n) {
+                Ok(n) if n > 0 && n <= i32::MAX as u32 => Ok(n),
+                _ => Err(Error::new("syntax-error", "the number must be between 1 and 2147483647").at(span)),
+            }
+        };
+        let transform = match first.value.to_ascii_lowercase().as_str() {
+            "years" | "year" => PartitionTransform::Year,
+            "months" | "month" => PartitionTransform::Month,
+            "days" | "day" => PartitionTransform::Day,
+            "hours" | "hour" => PartitionTransform::Hour,
+            "bucket" => PartitionTransform::Bucket(width()?),
+            "truncate" => PartitionTransform::Truncate(width()?),
+            other => {
+                return Err(Error::new("syntax-error", format!("unknown partition transform '{other}'"))
+                    .with_hint("transforms are years, months, days, hours, bucket(n, column) and truncate(w, column)")
+                    .at(first.span));
+            }
+        };
+        let column = self.ident("a partition column")?;
+        self.expect(&Token::RParen)?;
+        Ok(PartitionField { column, transform: Some(transform), span: start.to(self.last_span()) })
+    }
+}
+
+fn set_primary_key(table: &mut CreateTable, key: PrimaryKey) -> Result<()> {
+    if table.primary_key.is_some() {
+        return Err(Error::new("duplicate-primary-key", "a table has one primary key")
+            .with_detail("Duplicate primary key definition")
+            .at(key.span));
+    }
+    table.primary_key = Some(key);
+    Ok(())
+}

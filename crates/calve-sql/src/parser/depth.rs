@@ -1,0 +1,92 @@
+//! How deep a syntax tree can become, told from its tokens before it is built.
+
+use calve_types::{Error, Result};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use crate::tokens::span_of;
+
+/// Levels a tree may have. A chain such as `a AND b AND ...` or `SELECT .. UNION ALL SELECT ..` is as deep as it is long.
+const LIMIT: usize = 2_000;
+/// Stack for going through a tree of [`LIMIT`] levels, in bytes; only what is used costs memory.
+const STACK: usize = 64 << 20;
+
+/// Words that stand between or behind operands.
+const OPERATORS: [&str; 17] = [
+    "AND", "OR", "NOT", "LIKE", "ILIKE", "RLIKE", "REGEXP", "SIMILAR", "IS", "IN", "BETWEEN", "OVERLAPS", "XOR", "AT",
+    "COLLATE", "JOIN", "UNPIVOT",
+];
+/// Words of operators that become calls of functions, which are several levels each.
+const CALLS: [&str; 2] = ["SYMMETRIC", "JSON"];
+
+fn word_levels(word: &str) -> usize {
+    let is_one_of = |words: &[&str]| words.iter().any(|w| word.eq_ignore_ascii_case(w));
+    if is_one_of(&OPERATORS) {
+        1
+    } else if is_one_of(&CALLS) {
+        4
+    } else {
+        0
+    }
+}
+
+/// Levels inside one pair of parentheses.
+#[derive(Default)]
+struct Group {
+    /// Set operations.
+    sets: usize,
+    /// Operators since the last comma or set operation.
+    operators: usize,
+    /// The deepest parentheses since then.
+    inner: usize,
+    /// The deepest of what stands before the last comma or set operation.
+    before: usize,
+}
+
+impl Group {
+    fn levels(&self) -> usize {
+        self.sets + self.before.max(self.operators + self.inner)
+    }
+
+    fn next_item(&mut self) {
+        self.before = self.before.max(self.operators + self.inner);
+        (self.operators, self.inner) = (0, 0);
+    }
+}
+
+/// Refuses tokens whose tree would have more than [`LIMIT`] levels.
+pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
+    let mut outer: Vec<Group> = vec![];
+    let mut group = Group::default();
+    for token in tokens {
+        match &token.token {
+            Token::LParen | Token::LBracket => outer.push(std::mem::take(&mut group)),
+            Token::RParen | Token::RBracket => {
+                let inner = group.levels() + 1;
+                group = outer.pop().unwrap_or_default();
+                group.inner = group.inner.max(inner);
+            }
+            Token::Comma => group.next_item(),
+            Token::Word(w) if w.quote_style.is_none() => match w.keyword {
+                Keyword::UNION | Keyword::INTERSECT | Keyword::EXCEPT => {
+                    group.next_item();
+                    group.sets += 1;
+                }
+                _ => group.operators += word_levels(&w.value),
+            },
+            Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) | Token::Period => {}
+            _ => group.operators += 1,
+        }
+        if group.levels() > LIMIT {
+            return Err(Error::new("syntax-error", format!("more than {LIMIT} operators stand in one chain"))
+                .with_hint("use IN for many alternatives, VALUES for many rows, or split the statement")
+                .at(span_of(token.span)));
+        }
+    }
+    Ok(())
+}
+
+/// Builds or goes through the tree of tokens that [`check`] let pass.
+pub(crate) fn on_deep_stack<T>(walk: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(STACK / 2, STACK, walk)
+}

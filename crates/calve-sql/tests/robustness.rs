@@ -1,0 +1,60 @@
+//! No text brings the parser down.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use calve_sql::{parse_one, parse_type, split};
+use proptest::prelude::*;
+
+#[test]
+fn deep_nesting_is_an_error_or_a_result() {
+    let deep = 100_000;
+    let nested = format!("SELECT {}1{}", "(".repeat(deep), ")".repeat(deep));
+    assert_eq!(parse_one(&nested).unwrap_err().code, "syntax-error");
+    let ands = format!("SELECT a FROM t WHERE {}", vec!["a = 1"; deep].join(" AND "));
+    drop(parse_one(&ands));
+    let unions = vec!["SELECT 1"; 10_000].join(" UNION ALL ");
+    drop(parse_one(&unions));
+    let nots = format!("SELECT {} TRUE", "NOT ".repeat(deep));
+    drop(parse_one(&nots));
+    let rows = format!("{}INT{}", "ROW<a ".repeat(10_000), ">".repeat(10_000));
+    assert_eq!(parse_type(&rows).unwrap_err().code, "syntax-error");
+    let queries = format!("{}SELECT 1{}", "SELECT * FROM (".repeat(5_000), ")".repeat(5_000));
+    drop(parse_one(&queries));
+    let cases = format!("SELECT {}1{}", "CASE WHEN TRUE THEN ".repeat(5_000), " END".repeat(5_000));
+    drop(parse_one(&cases));
+    let casts = format!("SELECT {}1{}", "CAST(".repeat(5_000), " AS INT)".repeat(5_000));
+    drop(parse_one(&casts));
+}
+
+#[test]
+fn a_long_script_is_split_in_time() {
+    let script = "INSERT INTO t VALUES (1, 'a''b'); -- comment\n".repeat(100_000);
+    let started = std::time::Instant::now();
+    assert_eq!(split(&script).len(), 100_000);
+    assert!(started.elapsed().as_secs() < 20);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_text(text in "\\PC{0,80}") {
+        for statement in split(&text) {
+            drop(calve_sql::parse(&statement));
+        }
+    }
+
+    #[test]
+    fn any_tokens(words in proptest::collection::vec(
+        prop_oneof![
+            Just("SELECT"), Just("INSERT INTO"), Just("CREATE TABLE"), Just("t"), Just("("), Just(")"), Just(","),
+            Just("'x"), Just("'x'"), Just("`"), Just("/*+ OPTIONS('a'='b') */"), Just("/*+"), Just("--\n"), Just(";"),
+            Just("CAST"), Just("AS"), Just("ROW<"), Just("INT"), Just(">>"), Just("1.5e"), Just("é"), Just("\t"),
+            Just("SET"), Just("="), Just("'"), Just("PARTITIONED BY"), Just("WITH"), Just("MAP["), Just("BETWEEN"),
+        ], 0..25))
+    {
+        for statement in split(&words.join(" ")) {
+            drop(calve_sql::parse(&statement));
+        }
+    }
+}
