@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use arrow::datatypes::Schema;
 use calve_iceberg::commit::{JobInfo, commit};
 use calve_iceberg::write::{WriteOptions, WriteProgress, prepare};
 use calve_planner::Sink;
-use calve_types::{Error, Result};
+use calve_types::{Error, Result, arrow as arrow_types};
 
 use crate::not_null;
 use crate::query::Runner;
@@ -36,7 +37,8 @@ pub(crate) async fn run(runner: &Runner<'_>, sink: &Sink, job_id: &str) -> Resul
     // rows of one key must arrive in the order of the input: one partition keeps it
     let partitions = if keyed { 1 } else { runner.options().parallelism() };
     let rows = runner.stream(&sink.input, partitions).await?;
-    let schema = calve_iceberg::schema::to_arrow(target.table.metadata().current_schema())?;
+    let fields = sink.table.columns.iter().map(|c| arrow_types::field(&c.name, &c.data_type));
+    let schema = Arc::new(Schema::new(fields.collect::<Result<Vec<_>>>()?));
     let dropped = Arc::new(AtomicU64::new(0));
     let drop_nulls = runner
         .options()

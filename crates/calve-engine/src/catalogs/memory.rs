@@ -8,10 +8,6 @@ use calve_types::{Error, Result};
 /// A database.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Database {
-    /// Comment.
-    pub comment: Option<String>,
-    /// Properties.
-    pub properties: BTreeMap<String, String>,
     /// Tables by name.
     pub tables: BTreeMap<String, MemoryTable>,
 }

@@ -45,8 +45,7 @@ pub(crate) async fn create(catalogs: &mut Catalogs, create: CreateDatabase) -> R
     }
     match &mut entry.kind {
         CatalogKind::Memory(memory) => {
-            let new = Database { comment: create.comment, properties, ..Database::default() };
-            memory.create_database(&database, new);
+            memory.create_database(&database, Database::default());
         }
         CatalogKind::Iceberg(iceberg) => {
             if let Some(comment) = create.comment.filter(|c| !c.trim().is_empty()) {

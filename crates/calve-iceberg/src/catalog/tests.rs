@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use calve_types::LogicalType;
@@ -10,6 +9,7 @@ use iceberg::TableUpdate;
 
 use super::*;
 use crate::commit::CommitError;
+use crate::io::local_path;
 use crate::schema::to_iceberg;
 
 fn catalog(options: &[(&str, &str)]) -> Arc<dyn Catalog> {
@@ -126,16 +126,8 @@ async fn tables() {
         // The same name again: nothing of the old table is remembered.
         other.create_table(&ident, creation(&[("p", "new")])).await.unwrap();
         assert_eq!(c.load_table(&ident).await.unwrap().unwrap().property("p"), Some("new"));
-        assert_eq!(
-            fs::read_dir(
-                Path::new(root)
-                    .join(&warehouse[warehouse.trim_end_matches('/').len() - 1..].trim_end_matches('/'))
-                    .join("d b")
-            )
-            .unwrap()
-            .count(),
-            1
-        );
+        let folder = local_path(&warehouse).unwrap().join("d b");
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "nothing is left of the dropped table");
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn columns(table: &Table) -> Result<Vec<(String, DataType)>> {
     ];
     let partition = partition_fields(table)?;
     if !partition.is_empty() {
-        let fields = partition.iter().map(|(_, f)| Ok(RowField::new(&f.name, flink_type(&f.field_type)?.nullable())));
+        let fields = partition.values().map(|f| Ok(RowField::new(&f.name, flink_type(&f.field_type)?.nullable())));
         columns.push(column("partition", LogicalType::Row(fields.collect::<Result<_>>()?), false));
     }
     columns.extend([
