@@ -56,14 +56,14 @@ async fn a_row_that_fails_while_the_query_runs() {
         "CREATE TABLE src (s STRING); CREATE TABLE t (id INT);
          INSERT INTO src VALUES ('1'), ('x')",
         "INSERT INTO t SELECT CAST(s AS INT) FROM src",
-        "runtime",
+        "cast-failed",
     )
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn upsert_checks_come_before_the_first_row() {
-    fails("CREATE TABLE t (id INT)", "INSERT INTO t /*+ OPTIONS('upsert-enabled'='true') */ VALUES (1)", "upsert-without-key")
+    fails("CREATE TABLE t (id INT)", "INSERT INTO t /*+ OPTIONS('upsert-enabled'='true') */ VALUES (1)", "invalid-option")
         .await;
 }
 

@@ -191,10 +191,7 @@ fn expression_kind(expr: &Expr) -> String {
         ExprKind::Case { branches, otherwise } => {
             let mut parts: Vec<_> =
                 branches.iter().flat_map(|(when, then)| [expression(when), expression(then)]).collect();
-            parts.push(otherwise.as_deref().map_or_else(
-                || literal(&Value::Null, &expr.data_type),
-                expression,
-            ));
+            parts.push(otherwise.as_deref().map_or_else(|| literal(&Value::Null, &expr.data_type), expression));
             format!("CASE({})", parts.join(", "))
         }
         ExprKind::Field { expr: row, index } => match &row.data_type.logical {
@@ -208,9 +205,7 @@ fn expression_kind(expr: &Expr) -> String {
             match kind {
                 SubqueryKind::Scalar => format!("$SCALAR_QUERY({{\n{below}}})"),
                 SubqueryKind::Exists { negated } => not(*negated, format!("EXISTS({{\n{below}}})")),
-                SubqueryKind::In { expr, negated } => {
-                    not(*negated, format!("IN({}, {{\n{below}}})", expression(expr)))
-                }
+                SubqueryKind::In { expr, negated } => not(*negated, format!("IN({}, {{\n{below}}})", expression(expr))),
             }
         }
     }
@@ -240,7 +235,8 @@ fn literal(value: &Value, data_type: &DataType) -> String {
 fn printed(value: &Value, data_type: &DataType) -> String {
     let text = || -> Option<String> {
         let DfExpr::Literal(scalar, _) = calve_functions::literal(value, data_type).ok()? else { return None };
-        let texts = calve_functions::cast_to_string(&scalar.to_array().ok()?, data_type, &EvalContext::default()).ok()?;
+        let texts =
+            calve_functions::cast_to_string(&scalar.to_array().ok()?, data_type, &EvalContext::default()).ok()?;
         texts.iter().next()?.map(str::to_owned)
     };
     text().unwrap_or_else(|| format!("{value:?}"))

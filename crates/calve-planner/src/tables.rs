@@ -27,11 +27,14 @@ pub fn referenced(statement: &Statement) -> Vec<Reference> {
     match statement {
         Statement::Query(query) => in_query(query, &mut found),
         Statement::Insert(insert) => {
-            add(&mut found, Reference {
-                parts: insert.table.parts.clone(),
-                hints: insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default(),
-                span: insert.table.span,
-            });
+            add(
+                &mut found,
+                Reference {
+                    parts: insert.table.parts.clone(),
+                    hints: insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default(),
+                    span: insert.table.span,
+                },
+            );
             in_query(&insert.query, &mut found);
         }
         Statement::Explain { statement, .. } => found = referenced(statement),

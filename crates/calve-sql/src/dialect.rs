@@ -186,6 +186,25 @@ impl Dialect for FlinkDialect {
         false
     }
 
+    fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
+        matches!(
+            keyword,
+            Keyword::ARRAY
+                | Keyword::CASE
+                | Keyword::CAST
+                | Keyword::CEIL
+                | Keyword::CONVERT
+                | Keyword::EXISTS
+                | Keyword::EXTRACT
+                | Keyword::FLOOR
+                | Keyword::INTERVAL
+                | Keyword::NOT
+                | Keyword::OVERLAY
+                | Keyword::SUBSTRING
+                | Keyword::TRIM
+        )
+    }
+
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         let opens = |token: &Token| parser.peek_nth_token_ref(1).token == *token;
         if next_is(parser, 0, "CAST") && opens(&Token::LParen) {

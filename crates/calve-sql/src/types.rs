@@ -44,18 +44,19 @@ impl Parser {
 
     fn type_at(&mut self, depth: usize) -> Result<DataType> {
         let start = self.span();
+        let too_deep =
+            || Error::new("syntax-error", format!("data type is nested more than {MAX_DEPTH} levels deep")).at(start);
         if depth > MAX_DEPTH {
-            return Err(
-                Error::new("syntax-error", format!("data type is nested more than {MAX_DEPTH} levels deep")).at(start)
-            );
+            return Err(too_deep());
         }
         let mut data_type = self.base_type(depth)?.nullable();
-        loop {
+        for _ in depth..=MAX_DEPTH {
             if self.keywords(&["NOT", "NULL"]) {
                 data_type.nullable = false;
-            } else if self.keyword("NULL") {
-                data_type.nullable = true;
-            } else if self.keyword("ARRAY") {
+            } else {
+                self.keyword("NULL");
+            }
+            if self.keyword("ARRAY") {
                 data_type = LogicalType::Array(Box::new(data_type)).nullable();
             } else if self.keyword("MULTISET") {
                 data_type = LogicalType::Multiset(Box::new(data_type)).nullable();
@@ -63,6 +64,7 @@ impl Parser {
                 return Ok(data_type);
             }
         }
+        Err(too_deep())
     }
 
     fn base_type(&mut self, depth: usize) -> Result<LogicalType> {

@@ -62,8 +62,7 @@ impl Binder<'_> {
 impl<'a> Grouping<'a> {
     /// A grouping of `input`, whose columns are called `names`.
     pub fn new(input: Rel, names: &'a Namespace, groups: Vec<Expr>, calls: Vec<AggregateCall>) -> Result<Self> {
-        let has_positions =
-            groups.iter().any(|g| matches!(&g.kind, ExprKind::Literal(calve_types::Value::Int(_))));
+        let has_positions = groups.iter().any(|g| matches!(&g.kind, ExprKind::Literal(calve_types::Value::Int(_))));
         Ok(Self { input, names, groups, calls, has_positions })
     }
 

@@ -105,8 +105,11 @@ impl Binder<'_> {
             return self.aggregate_call(name, args, distinct, f.filter.as_deref(), place, scope);
         }
         if f.filter.is_some() || distinct {
-            return Err(Error::new("invalid-argument", format!("'{name}' is no aggregate function: it takes no DISTINCT or FILTER"))
-                .at(place));
+            return Err(Error::new(
+                "invalid-argument",
+                format!("'{name}' is no aggregate function: it takes no DISTINCT or FILTER"),
+            )
+            .at(place));
         }
         let is_star = |arg: &ast::FunctionArg| matches!(arg, ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard));
         if scalar(name).is_none() && args.iter().any(is_star) {
@@ -116,7 +119,9 @@ impl Binder<'_> {
         for (i, arg) in args.iter().enumerate() {
             let e = argument(arg, name, place)?;
             let unit = match e {
-                ast::Expr::Identifier(unit) if i == 0 && UNIT_FIRST.iter().any(|f| name.eq_ignore_ascii_case(f)) => Some(unit),
+                ast::Expr::Identifier(unit) if i == 0 && UNIT_FIRST.iter().any(|f| name.eq_ignore_ascii_case(f)) => {
+                    Some(unit)
+                }
                 _ => None,
             };
             bound.push(match unit {
@@ -163,7 +168,10 @@ impl Binder<'_> {
         }
         if bound.is_empty() && args.is_empty() {
             return Err(Error::new("invalid-argument", format!("'{name}' needs an argument"))
-                .with_detail(format!("Invalid number of arguments to function '{}'. Was expecting 1 arguments", function.name))
+                .with_detail(format!(
+                    "Invalid number of arguments to function '{}'. Was expecting 1 arguments",
+                    function.name
+                ))
                 .at(place));
         }
         if !bound.is_empty() && bound.iter().all(belongs_outside) {

@@ -32,9 +32,12 @@ impl Binder<'_> {
     pub(super) fn condition(&self, e: &ast::Expr, scope: &Scope<'_>, clause: &str) -> Result<Expr> {
         let bound = self.value(e, scope)?;
         if bound.data_type.logical != LogicalType::Boolean {
-            return Err(Error::new("type-mismatch", format!("the {clause} needs a condition, not {}", bound.data_type.logical))
-                .with_detail(format!("{clause} must be a condition"))
-                .at(bound.span));
+            return Err(Error::new(
+                "type-mismatch",
+                format!("the {clause} needs a condition, not {}", bound.data_type.logical),
+            )
+            .with_detail(format!("{clause} must be a condition"))
+            .at(bound.span));
         }
         Ok(bound)
     }
@@ -218,9 +221,12 @@ impl Binder<'_> {
                 }
                 None if condition.data_type.logical == LogicalType::Boolean => condition,
                 None => {
-                    return Err(Error::new("type-mismatch", format!("WHEN needs a condition, not {}", condition.data_type.logical))
-                        .with_detail("Expected a boolean type")
-                        .at(condition.span.to(place)));
+                    return Err(Error::new(
+                        "type-mismatch",
+                        format!("WHEN needs a condition, not {}", condition.data_type.logical),
+                    )
+                    .with_detail("Expected a boolean type")
+                    .at(condition.span.to(place)));
                 }
             };
             branches.push((condition, self.expr(&when.result, scope)?));
@@ -286,7 +292,9 @@ impl Binder<'_> {
                     call::function("ITEM", vec![value, index], place)?
                 }
                 ast::AccessExpr::Dot(other) => {
-                    return Err(Error::unsupported(format!("'.{}' after an expression", shortened(other))).at(value.span));
+                    return Err(
+                        Error::unsupported(format!("'.{}' after an expression", shortened(other))).at(value.span)
+                    );
                 }
                 ast::AccessExpr::Subscript(_) => return Err(Error::unsupported("slices of arrays").at(value.span)),
             };
@@ -297,7 +305,9 @@ impl Binder<'_> {
     fn rounded(&self, name: &str, e: &ast::Expr, field: &ast::CeilFloorKind, scope: &Scope<'_>) -> Result<Expr> {
         let value = self.expr(e, scope)?;
         match field {
-            ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime) => call::function(name, vec![value], Span::default()),
+            ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime) => {
+                call::function(name, vec![value], Span::default())
+            }
             ast::CeilFloorKind::DateTimeField(unit) => {
                 let unit = call::symbol(&unit.to_string(), value.span);
                 call::function(name, vec![value, unit], Span::default())

@@ -65,7 +65,10 @@ impl Binder<'_> {
                     (version.is_some(), "FOR SYSTEM_TIME AS OF"),
                     (*with_ordinality, "WITH ORDINALITY"),
                     (
-                        !with_hints.is_empty() || !partitions.is_empty() || json_path.is_some() || !index_hints.is_empty(),
+                        !with_hints.is_empty()
+                            || !partitions.is_empty()
+                            || json_path.is_some()
+                            || !index_hints.is_empty(),
                         "options after a table's name",
                     ),
                     (sample.is_some(), "TABLESAMPLE"),
@@ -85,14 +88,18 @@ impl Binder<'_> {
                 let rel = self.query(subquery, env)?.rel;
                 derived(rel, None, alias.as_ref())
             }
-            ast::TableFactor::NestedJoin { table_with_joins, alias: None } => self.table_with_joins(table_with_joins, env),
+            ast::TableFactor::NestedJoin { table_with_joins, alias: None } => {
+                self.table_with_joins(table_with_joins, env)
+            }
             ast::TableFactor::NestedJoin { alias: Some(alias), .. } => {
                 Err(Error::unsupported("an alias of a join in parentheses").at(span::ident(&alias.name)))
             }
             ast::TableFactor::TableFunction { expr, .. } => {
                 Err(Error::unsupported("table functions").at(expr::span_of(expr)))
             }
-            ast::TableFactor::Function { name, .. } => Err(Error::unsupported("table functions").at(names::span_of(name))),
+            ast::TableFactor::Function { name, .. } => {
+                Err(Error::unsupported("table functions").at(names::span_of(name)))
+            }
             ast::TableFactor::UNNEST { array_exprs, .. } => {
                 let place = array_exprs.first().map(expr::span_of).unwrap_or_default();
                 Err(Error::unsupported("UNNEST").at(place))
@@ -103,24 +110,22 @@ impl Binder<'_> {
         }
     }
 
-    fn named_table(
-        &self,
-        name: &ast::ObjectName,
-        alias: Option<&ast::TableAlias>,
-        env: Env<'_>,
-    ) -> Result<Source> {
+    fn named_table(&self, name: &ast::ObjectName, alias: Option<&ast::TableAlias>, env: Env<'_>) -> Result<Source> {
         let place = names::span_of(name);
         let options = self.hints.options_for(name).map_or(&[][..], |hint| hint.options.as_slice());
         let name = names::parts(name)?;
         if let [single] = name.as_slice() {
             if let Some(rel) = self.cte(&single.value, env)? {
                 if !options.is_empty() {
-                    return Err(Error::new("invalid-hint", format!("'{}' is a query of WITH: hints belong to tables", single.value))
-                        .with_detail(format!(
-                            "View '{}' cannot be enriched with new options. Hints can only be applied to tables.",
-                            single.value
-                        ))
-                        .at(place));
+                    return Err(Error::new(
+                        "invalid-hint",
+                        format!("'{}' is a query of WITH: hints belong to tables", single.value),
+                    )
+                    .with_detail(format!(
+                        "View '{}' cannot be enriched with new options. Hints can only be applied to tables.",
+                        single.value
+                    ))
+                    .at(place));
                 }
                 return derived(rel, Some(&single.value), alias);
             }
@@ -163,7 +168,8 @@ impl Binder<'_> {
             Condition::Using(columns) => {
                 let mut all: Option<Expr> = None;
                 for column in columns {
-                    let (l, r) = (side(&joined, 0..width, &column)?, side(&joined, width..joined.fields.len(), &column)?);
+                    let (l, r) =
+                        (side(&joined, 0..width, &column)?, side(&joined, width..joined.fields.len(), &column)?);
                     let place = span::ident(&column);
                     let equal = call::function("=", vec![l.clone(), r.clone()], place)?;
                     all = Some(match all {
@@ -357,8 +363,9 @@ fn side(joined: &Namespace, range: std::ops::Range<usize>, column: &ast::Ident) 
         [index] => Ok(joined.field(*index, place)),
         [] => {
             let fields = joined.fields.get(range).unwrap_or_default();
-            let error = Error::new("unknown-column", format!("column '{}' of USING is not on both sides", column.value))
-                .with_detail(format!("Column '{}' not found in any table", column.value));
+            let error =
+                Error::new("unknown-column", format!("column '{}' of USING is not on both sides", column.value))
+                    .with_detail(format!("Column '{}' not found in any table", column.value));
             Err(names::did_you_mean(error, &column.value, fields.iter().map(|f| f.name.as_str())).at(place))
         }
         _ => Err(super::scope::ambiguous(&column.value, place)),

@@ -49,14 +49,17 @@ impl Binder<'_> {
         for (name, value) in &insert.partition {
             let (index, column) = target(table, name)?;
             if !table.partition_keys.contains(&column.name) {
-                return Err(Error::new("not-a-partition", format!("column '{}' is no partition of table '{}'", name.value, table.path))
-                    .with_detail(format!(
-                        "Static partition column '{}' should be in the partition keys list [{}] for table '{}'.",
-                        name.value,
-                        table.partition_keys.join(", "),
-                        table.path
-                    ))
-                    .at(name.span));
+                return Err(Error::new(
+                    "not-a-partition",
+                    format!("column '{}' is no partition of table '{}'", name.value, table.path),
+                )
+                .with_detail(format!(
+                    "Static partition column '{}' should be in the partition keys list [{}] for table '{}'.",
+                    name.value,
+                    table.partition_keys.join(", "),
+                    table.path
+                ))
+                .at(name.span));
             }
             let slot = fixed.get_mut(index).ok_or_else(|| Error::internal("no such column"))?;
             if slot.replace(self.partition_value(value, column)?).is_some() {
@@ -108,9 +111,12 @@ impl Binder<'_> {
                     unnamed(literal::literal(Value::Null, column.data_type.clone(), Span::default()))
                 }
                 (None, None) => {
-                    return Err(Error::new("missing-column", format!("column '{}' is NOT NULL and gets no value", column.name))
-                        .with_detail(format!("Column '{}' has no default value and does not allow NULLs", column.name))
-                        .at(insert.table.span));
+                    return Err(Error::new(
+                        "missing-column",
+                        format!("column '{}' is NOT NULL and gets no value", column.name),
+                    )
+                    .with_detail(format!("Column '{}' has no default value and does not allow NULLs", column.name))
+                    .at(insert.table.span));
                 }
             });
         }
@@ -128,7 +134,10 @@ impl Binder<'_> {
         if !rules::supports_explicit_cast(&value.data_type, &column.data_type) {
             return Err(Error::new(
                 "sink-mismatch",
-                format!("partition column '{}' is {}, not {}", column.name, column.data_type.logical, value.data_type.logical),
+                format!(
+                    "partition column '{}' is {}, not {}",
+                    column.name, column.data_type.logical, value.data_type.logical
+                ),
             )
             .at(value.span));
         }
@@ -144,8 +153,9 @@ struct Named {
 
 fn target<'a>(table: &'a TableEntry, name: &Ident) -> Result<(usize, &'a Column)> {
     table.columns.iter().enumerate().find(|(_, c)| c.name == name.value).ok_or_else(|| {
-        let error = Error::new("unknown-column", format!("column '{}' not found in table '{}'", name.value, table.path))
-            .with_detail(format!("Unknown target column '{}'", name.value));
+        let error =
+            Error::new("unknown-column", format!("column '{}' not found in table '{}'", name.value, table.path))
+                .with_detail(format!("Unknown target column '{}'", name.value));
         names::did_you_mean(error, &name.value, table.columns.iter().map(|c| c.name.as_str())).at(name.span)
     })
 }
@@ -178,7 +188,11 @@ fn check(values: &[Named], table: &TableEntry) -> Result<()> {
                 values,
                 table,
             );
-            return Err(if hint { error.with_hint(format!("write CAST(.. AS {})", column.data_type.logical)) } else { error });
+            return Err(if hint {
+                error.with_hint(format!("write CAST(.. AS {})", column.data_type.logical))
+            } else {
+                error
+            });
         }
     }
     Ok(())

@@ -28,7 +28,8 @@ pub(super) fn interval(interval: &ast::Interval) -> Result<Expr> {
         Some(p) => u8::try_from(p).ok().filter(|p| (1..=10).contains(p)),
         None => Some(DEFAULT_LEADING_PRECISION),
     };
-    let precision = precision.ok_or_else(|| Error::new("invalid-literal", "the interval's precision is out of range").at(place))?;
+    let precision =
+        precision.ok_or_else(|| Error::new("invalid-literal", "the interval's precision is out of range").at(place))?;
     let units = Units { from, to, precision };
     let illegal = |reason: Problem| match reason {
         Problem::Malformed => {
@@ -37,12 +38,13 @@ pub(super) fn interval(interval: &ast::Interval) -> Result<Expr> {
                 .with_detail(format!("Illegal interval literal format '{text}' for INTERVAL {units}"))
                 .at(place)
         }
-        Problem::TooLarge(value) => {
-            Error::new("invalid-literal", format!("{value} exceeds the precision of {from}({precision}) in interval '{text}'"))
-                .with_detail(format!("Interval field value {value} exceeds precision of {from}({precision}) field"))
-                .with_hint(format!("write INTERVAL '{text}' {from}({})", value.len()))
-                .at(place)
-        }
+        Problem::TooLarge(value) => Error::new(
+            "invalid-literal",
+            format!("{value} exceeds the precision of {from}({precision}) in interval '{text}'"),
+        )
+        .with_detail(format!("Interval field value {value} exceeds precision of {from}({precision}) field"))
+        .with_hint(format!("write INTERVAL '{text}' {from}({})", value.len()))
+        .at(place),
     };
     let (signed, body) = match text.strip_prefix(['-', '+']) {
         Some(body) => (text.starts_with('-'), body),
@@ -153,7 +155,15 @@ fn parse(units: &Units, text: &str) -> Result<i64, Problem> {
             if value.checked_ilog10().map_or(1, |log| log + 1) > u32::from(units.precision) {
                 return Err(Problem::TooLarge(value.to_string()));
             }
-        } else if value > if field == Month { 11 } else if field == Hour { 23 } else { 59 } {
+        } else if value
+            > if field == Month {
+                11
+            } else if field == Hour {
+                23
+            } else {
+                59
+            }
+        {
             return Err(Problem::Malformed);
         }
         let scale = match field {

@@ -133,7 +133,9 @@ mod tests {
 
     #[test]
     fn binary_strings() {
-        assert!(matches!(binary("0aFF", Span::default()).unwrap().kind, ExprKind::Literal(Value::Bytes(b)) if b == [10, 255]));
+        assert!(
+            matches!(binary("0aFF", Span::default()).unwrap().kind, ExprKind::Literal(Value::Bytes(b)) if b == [10, 255])
+        );
         assert_eq!(binary("", Span::default()).unwrap().data_type.to_string(), "BINARY(0) NOT NULL");
         assert!(binary("0", Span::default()).is_err());
         assert!(binary("xy", Span::default()).is_err());

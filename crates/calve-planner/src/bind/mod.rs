@@ -103,8 +103,11 @@ impl Binder<'_> {
             [database, table] => (catalog, database, table),
             [catalog, database, table] => (catalog, database, table),
             _ => {
-                return Err(Error::new("unknown-table", "a table's name has at most three parts: catalog.database.table")
-                    .at(place));
+                return Err(Error::new(
+                    "unknown-table",
+                    "a table's name has at most three parts: catalog.database.table",
+                )
+                .at(place));
             }
         };
         let path = TablePath { catalog: catalog.to_owned(), database: database.to_owned(), table: table.to_owned() };
@@ -114,7 +117,8 @@ impl Binder<'_> {
                 [_] => format!("Object '{table}' not found"),
                 _ => format!("Object '{table}' not found within '{catalog}.{database}'"),
             };
-            let error = Error::new("unknown-table", format!("table '{}' not found", name.join("."))).with_detail(detail);
+            let error =
+                Error::new("unknown-table", format!("table '{}' not found", name.join("."))).with_detail(detail);
             let similar = self.catalog.similar_tables(&path);
             names::did_you_mean(error, table, similar.iter().map(String::as_str)).at(place)
         })

@@ -32,10 +32,7 @@ pub(super) fn did_you_mean<'a>(error: Error, name: &str, candidates: impl IntoIt
 
 /// The identifiers of a dotted name.
 pub(super) fn parts(name: &ast::ObjectName) -> Result<Vec<&ast::Ident>> {
-    name.0
-        .iter()
-        .map(|part| part.as_ident().ok_or_else(|| Error::unsupported(format!("the name {name}"))))
-        .collect()
+    name.0.iter().map(|part| part.as_ident().ok_or_else(|| Error::unsupported(format!("the name {name}")))).collect()
 }
 
 /// The place of a dotted name.

@@ -85,10 +85,8 @@ impl Binder<'_> {
             return Ok(slice.apply(rel).into());
         }
         let width = rel.fields.len();
-        let namespace = Namespace::of(
-            Table { name: None, path: None, columns: 0..width, base: false },
-            rel.fields.clone(),
-        );
+        let namespace =
+            Namespace::of(Table { name: None, path: None, columns: 0..width, base: false }, rel.fields.clone());
         let outputs: Vec<Expr> = (0..width).map(|i| namespace.field(i, Span::default())).collect();
         let scope = Scope::new(env, &namespace, "ORDER BY clause");
         let mut sorted = Sorted { exprs: outputs, visible: width, keys: Vec::new() };
@@ -183,7 +181,11 @@ impl Binder<'_> {
         };
         let width = rows.first().map_or(0, Vec::len);
         if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != width) {
-            return Err(incompatible(format!("row {} of VALUES has {} values, the first has {width}", i + 1, row.len())));
+            return Err(incompatible(format!(
+                "row {} of VALUES has {} values, the first has {width}",
+                i + 1,
+                row.len()
+            )));
         }
         let mut fields = Vec::new();
         for column in 0..width {
@@ -394,7 +396,9 @@ impl Slice {
                 return Err(Error::unsupported("FETCH with PERCENT or WITH TIES"));
             }
             let Some(quantity) = &fetch.quantity else {
-                return Err(Error::new("syntax", "FETCH needs a number of rows").with_hint("write FETCH FIRST 1 ROWS ONLY"));
+                return Err(
+                    Error::new("syntax", "FETCH needs a number of rows").with_hint("write FETCH FIRST 1 ROWS ONLY")
+                );
             };
             slice.fetch = Some(count("FETCH", quantity)?);
         }

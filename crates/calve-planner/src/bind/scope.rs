@@ -120,7 +120,8 @@ impl<'a> Scope<'a> {
             for length in (1..name.len()).rev() {
                 let (Some(prefix), Some(column)) = (name.get(..length), name.get(length)) else { continue };
                 if let Some(table) = scope.table(prefix)? {
-                    let index = scope.namespace.column_of(table, column)?.ok_or_else(|| scope.no_column_in(table, column))?;
+                    let index =
+                        scope.namespace.column_of(table, column)?.ok_or_else(|| scope.no_column_in(table, column))?;
                     let value = scope.namespace.field(index, span::idents(name.iter().copied().take(length + 1)));
                     return fields(outer(value, depth)?, name.get(length + 1..).unwrap_or_default());
                 }
@@ -209,23 +210,30 @@ impl<'a> Scope<'a> {
         if let Some(other) = columns.iter().find(|f| f.name.eq_ignore_ascii_case(&name.value)) {
             detail.push_str(&format!("; did you mean '{}'?", other.name));
         }
-        let error = Error::new("unknown-column", format!("column '{}' not found in table '{of}'", name.value)).with_detail(detail);
+        let error = Error::new("unknown-column", format!("column '{}' not found in table '{of}'", name.value))
+            .with_detail(detail);
         names::did_you_mean(error, &name.value, columns.iter().map(|f| f.name.as_str())).at(span::ident(name))
     }
 
     /// The error for a table that FROM does not name.
     pub fn no_table(&self, name: &Ident) -> Error {
-        let tables: Vec<&str> = self.levels().flat_map(|(_, s)| s.namespace.tables.iter().filter_map(|t| t.name.as_deref())).collect();
+        let tables: Vec<&str> =
+            self.levels().flat_map(|(_, s)| s.namespace.tables.iter().filter_map(|t| t.name.as_deref())).collect();
         let mut detail = format!("Table '{}' not found", name.value);
         if let Some(other) = tables.iter().find(|t| t.eq_ignore_ascii_case(&name.value)) {
             detail.push_str(&format!("; did you mean '{other}'?"));
         }
         let error = Error::new("unknown-table", format!("table '{}' is not in FROM", name.value)).with_detail(detail);
-        let is_row = self.namespace.fields.iter().any(|f| f.name == name.value && matches!(f.data_type.logical, LogicalType::Row(_)));
+        let is_row = self
+            .namespace
+            .fields
+            .iter()
+            .any(|f| f.name == name.value && matches!(f.data_type.logical, LogicalType::Row(_)));
         let error = match self.namespace.tables.iter().find_map(|t| t.name.as_deref()) {
-            Some(table) if is_row => {
-                error.with_hint(format!("a field of the column is written with the table's alias: '{table}.{}.field'", name.value))
-            }
+            Some(table) if is_row => error.with_hint(format!(
+                "a field of the column is written with the table's alias: '{table}.{}.field'",
+                name.value
+            )),
             _ => names::did_you_mean(error, &name.value, tables),
         };
         error.at(span::ident(name))

@@ -13,7 +13,8 @@ impl Binder<'_> {
     pub(super) fn scalar_subquery(&self, subquery: &ast::Query, scope: &Scope<'_>) -> Result<Expr> {
         let place = expr::query_span(subquery);
         let rel = self.query(subquery, scope.inner())?.rel;
-        let data_type = one_column(&rel, "a query used as a value").map_err(|e| e.at(place))?.data_type.with_nullable(true);
+        let data_type =
+            one_column(&rel, "a query used as a value").map_err(|e| e.at(place))?.data_type.with_nullable(true);
         let kind = ExprKind::Subquery { kind: SubqueryKind::Scalar, query: Box::new(rel) };
         Ok(Expr { kind, data_type, span: place })
     }
@@ -26,7 +27,13 @@ impl Binder<'_> {
     }
 
     /// `x [NOT] IN (SELECT ..)`
-    pub(super) fn in_subquery(&self, x: &ast::Expr, subquery: &ast::Query, negated: bool, scope: &Scope<'_>) -> Result<Expr> {
+    pub(super) fn in_subquery(
+        &self,
+        x: &ast::Expr,
+        subquery: &ast::Query,
+        negated: bool,
+        scope: &Scope<'_>,
+    ) -> Result<Expr> {
         if matches!(x, ast::Expr::Tuple(_)) {
             return Err(Error::unsupported("several columns IN a subquery").at(expr::span_of(x)));
         }
@@ -36,13 +43,16 @@ impl Binder<'_> {
         let column = one_column(&rel, "the query of IN").map_err(|e| e.at(place))?.clone();
         let types = [x.data_type.clone(), column.data_type.clone()];
         let common = rules::common_type(&types).ok_or_else(|| {
-            Error::new("type-mismatch", format!("{} cannot be IN values of {}", x.data_type.logical, column.data_type.logical))
-                .with_detail(format!(
-                    "Values passed to IN operator must have compatible types: <{}> IN (<{}>)",
-                    rules::sql_name(&x.data_type.logical),
-                    rules::sql_name(&column.data_type.logical)
-                ))
-                .at(place)
+            Error::new(
+                "type-mismatch",
+                format!("{} cannot be IN values of {}", x.data_type.logical, column.data_type.logical),
+            )
+            .with_detail(format!(
+                "Values passed to IN operator must have compatible types: <{}> IN (<{}>)",
+                rules::sql_name(&x.data_type.logical),
+                rules::sql_name(&column.data_type.logical)
+            ))
+            .at(place)
         })?;
         let nullable = x.data_type.nullable || column.data_type.nullable;
         let x = coerce::to(x, &common);

@@ -114,9 +114,9 @@ fn has_other_names(plan: &LogicalPlan) -> bool {
         };
         let LogicalPlan::Projection(projection) = input else { return false };
         let LogicalPlan::Union(Union { inputs, schema }) = projection.input.as_ref() else { return false };
-        inputs.iter().any(|input| {
-            input.schema().fields().iter().zip(schema.fields()).any(|(a, b)| a.name() != b.name())
-        })
+        inputs
+            .iter()
+            .any(|input| input.schema().fields().iter().zip(schema.fields()).any(|(a, b)| a.name() != b.name()))
     })
 }
 

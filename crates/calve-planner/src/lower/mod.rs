@@ -13,6 +13,7 @@ mod expr;
 mod free;
 mod guards;
 mod null_safe;
+mod padded;
 mod relation;
 mod session;
 mod set_op;

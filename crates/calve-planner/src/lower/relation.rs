@@ -93,7 +93,8 @@ impl Lowering<'_> {
             )));
         }
         let qualifier = self.qualifier(&table.path.table);
-        let plan = LogicalPlanBuilder::scan(qualifier.clone(), source, None).map_err(failed)?.build().map_err(failed)?;
+        let plan =
+            LogicalPlanBuilder::scan(qualifier.clone(), source, None).map_err(failed)?.build().map_err(failed)?;
         let columns: Vec<Column> =
             schema.fields().iter().map(|f| Column::new(Some(qualifier.clone()), f.name())).collect();
         let exact = zip(schema.fields(), fields)?
@@ -218,7 +219,8 @@ impl Lowering<'_> {
     ) -> Result<Lowered> {
         let depends = condition.is_some_and(|c| !free::of_expr(c, level).is_empty());
         // A row of an outer side must exist for each value of the enclosing queries' fields.
-        if depends && !left.depends() && !right.depends() || matches!(kind, JoinKind::Left) && (depends || right.depends())
+        if depends && !left.depends() && !right.depends()
+            || matches!(kind, JoinKind::Left) && (depends || right.depends())
         {
             left = self.depending(left, domain)?;
         }
@@ -296,9 +298,11 @@ impl Lowering<'_> {
         keys.extend(input.groups.iter().cloned());
         let (plan, key_columns, values) = aggregate_plan(input.plan, keys.clone(), input.calls)?;
         let column = |key: &Column| {
-            keys.iter().position(|k| k == key).and_then(|i| key_columns.get(i)).cloned().ok_or_else(|| {
-                Error::internal(format!("group key {key} is missing"))
-            })
+            keys.iter()
+                .position(|k| k == key)
+                .and_then(|i| key_columns.get(i))
+                .cloned()
+                .ok_or_else(|| Error::internal(format!("group key {key} is missing")))
         };
         let outer = input.outer.iter().map(|(at, key)| Ok((*at, column(key)?))).collect::<Result<_>>()?;
         let mut exprs = references(&input.groups.iter().map(column).collect::<Result<Vec<_>>>()?);
@@ -484,7 +488,8 @@ impl Lowering<'_> {
             number = number.order_by(keys);
         }
         let number = number.build().map_err(failed)?;
-        let plan = LogicalPlanBuilder::from(input.plan).window(vec![number]).map_err(failed)?.build().map_err(failed)?;
+        let plan =
+            LogicalPlanBuilder::from(input.plan).window(vec![number]).map_err(failed)?.build().map_err(failed)?;
         let number = DfExpr::Column(last_column(&plan)?);
         let mut condition = vec![number.clone().gt(lit(ScalarValue::UInt64(Some(offset))))];
         if let Some(fetch) = fetch {
@@ -532,7 +537,14 @@ impl Inputs {
             return Ok((plan, columns));
         }
         let name = |e: &DfExpr| e.try_as_col().map_or_else(|| "e".to_owned(), |c| c.name.clone());
-        let exprs = self.exprs.into_iter().map(|e| { let name = name(&e); (e, name) }).collect();
+        let exprs = self
+            .exprs
+            .into_iter()
+            .map(|e| {
+                let name = name(&e);
+                (e, name)
+            })
+            .collect();
         lowering.project("in", plan, exprs)
     }
 }
@@ -604,9 +616,9 @@ fn outer_of(left: &Lowered, right: &Lowered, kind: JoinKind) -> BTreeMap<Outer, 
         .iter()
         .map(|(key, c)| {
             let value = match (kind, left.outer.get(key), right.outer.get(key)) {
-                (JoinKind::Full, Some(l), Some(r)) => when(column(l).is_not_null(), column(l))
-                    .otherwise(column(r))
-                    .unwrap_or_else(|_| column(l)),
+                (JoinKind::Full, Some(l), Some(r)) => {
+                    when(column(l).is_not_null(), column(l)).otherwise(column(r)).unwrap_or_else(|_| column(l))
+                }
                 _ => column(c),
             };
             (*key, value)
@@ -661,9 +673,7 @@ pub(super) fn join_plans(
 pub(super) fn filter_plan(input: LogicalPlan, condition: Option<DfExpr>) -> Result<LogicalPlan> {
     match condition {
         None => Ok(input),
-        Some(condition) => {
-            Ok(LogicalPlan::Filter(Filter::try_new(condition, Arc::new(input)).map_err(failed)?))
-        }
+        Some(condition) => Ok(LogicalPlan::Filter(Filter::try_new(condition, Arc::new(input)).map_err(failed)?)),
     }
 }
 
@@ -688,4 +698,3 @@ pub(super) fn conjuncts(expr: &Expr) -> Vec<&Expr> {
     }
     parts
 }
-

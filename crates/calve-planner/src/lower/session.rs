@@ -11,6 +11,7 @@ use datafusion::prelude::SessionConfig;
 
 use super::guards::{self, FalseFilters};
 use super::null_safe::NullSafeJoinKeys;
+use super::padded::PaddedSides;
 use super::statistics::GuardedStatistics;
 
 /// Rows of a batch; DataFusion's default.
@@ -60,11 +61,13 @@ fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
 }
 
 fn physical_optimizer_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    let rules = PhysicalOptimizer::new().rules.into_iter();
+    let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(PaddedSides)];
+    for rule in PhysicalOptimizer::new().rules {
+        if rule.name() == "aggregate_statistics" {
+            rules.push(Arc::new(GuardedStatistics(rule)));
+        } else {
+            rules.push(rule);
+        }
+    }
     rules
-        .map(|rule| match rule.name() {
-            "aggregate_statistics" => Arc::new(GuardedStatistics(rule)) as Arc<dyn PhysicalOptimizerRule + Send + Sync>,
-            _ => rule,
-        })
-        .collect()
 }

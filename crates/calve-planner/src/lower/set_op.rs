@@ -5,7 +5,9 @@ use std::sync::Arc;
 use calve_types::{Error, Result};
 use datafusion::common::Column;
 use datafusion::functions_window::expr_fn::row_number;
-use datafusion::logical_expr::{Distinct, Expr as DfExpr, ExprFunctionExt, JoinType, LogicalPlan, LogicalPlanBuilder, Union};
+use datafusion::logical_expr::{
+    Distinct, Expr as DfExpr, ExprFunctionExt, JoinType, LogicalPlan, LogicalPlanBuilder, Union,
+};
 
 use super::expr::references;
 use super::relation::{and, is_same, join_plans, last_column};

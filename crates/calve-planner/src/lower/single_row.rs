@@ -54,11 +54,9 @@ impl ScalarUDFImpl for SingleRow {
         let too_many = match &rows {
             ColumnarValue::Scalar(ScalarValue::Int64(rows)) => rows.is_some_and(|n| n > 1),
             ColumnarValue::Scalar(_) => false,
-            ColumnarValue::Array(rows) => {
-                rows.as_primitive_opt::<Int64Type>().is_some_and(|rows| {
-                    (0..rows.len()).any(|i| rows.is_valid(i) && rows.value(i) > 1)
-                })
-            }
+            ColumnarValue::Array(rows) => rows
+                .as_primitive_opt::<Int64Type>()
+                .is_some_and(|rows| (0..rows.len()).any(|i| rows.is_valid(i) && rows.value(i) > 1)),
         };
         if too_many {
             let error = Error::new("too-many-rows", "scalar subquery returned more than one row")

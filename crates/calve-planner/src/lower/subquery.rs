@@ -161,8 +161,7 @@ impl Lowering<'_> {
         }
         let scope = Scope::new(&input, level, Subqueries::new());
         let width = input.columns.len();
-        let mut exprs: Vec<_> =
-            input.columns.iter().map(|c| (DfExpr::Column(c.clone()), c.name.clone())).collect();
+        let mut exprs: Vec<_> = input.columns.iter().map(|c| (DfExpr::Column(c.clone()), c.name.clone())).collect();
         for expr in keys.values() {
             exprs.push((self.expr(expr, &scope)?, "outer".to_owned()));
         }
@@ -175,13 +174,7 @@ impl Lowering<'_> {
     }
 
     /// A filter's `[NOT] EXISTS` or `[NOT] IN` as a semi or anti join.
-    fn semi_join(
-        &mut self,
-        input: Lowered,
-        part: &Expr,
-        level: usize,
-        domain: Option<&Domain>,
-    ) -> Result<Attempt> {
+    fn semi_join(&mut self, input: Lowered, part: &Expr, level: usize, domain: Option<&Domain>) -> Result<Attempt> {
         let (inner, not) = match &part.kind {
             ExprKind::Call { function, args } if function.name == "NOT" && args.len() == 1 => {
                 (args.first().unwrap_or(part), true)
@@ -342,7 +335,10 @@ impl Lowering<'_> {
         let (sub, value) = if gives_at_most_one_row(query) && (sub.depends() || gives_one_row(query)) {
             let (plan, mut columns) = self.project("sq", sub.plan, with_outer(column, "value", &sub.outer))?;
             let outer = columns.split_off(1);
-            (Lowered { plan, columns: vec![], outer: rekeyed(&sub.outer, outer) }, references(&columns).into_iter().next())
+            (
+                Lowered { plan, columns: vec![], outer: rekeyed(&sub.outer, outer) },
+                references(&columns).into_iter().next(),
+            )
         } else {
             // Two rows are enough to know that there are too many.
             let plan = if sub.depends() { sub.plan } else { limit(sub.plan, 2)? };
@@ -501,7 +497,8 @@ fn fields(input: &Lowered, keys: &BTreeSet<Outer>, level: usize) -> Result<BTree
     keys.iter()
         .map(|key| {
             let column = if key.0 == level { input.columns.get(key.1) } else { input.outer.get(key) };
-            let column = column.cloned().ok_or_else(|| Error::internal(format!("no field ${} at level {}", key.1, key.0)));
+            let column =
+                column.cloned().ok_or_else(|| Error::internal(format!("no field ${} at level {}", key.1, key.0)));
             Ok((*key, column?))
         })
         .collect()
@@ -600,7 +597,9 @@ fn gives_same_rows(plan: &LogicalPlan) -> Result<bool> {
     let mut same = true;
     plan.apply_with_subqueries(|node| {
         let known = match node {
-            LogicalPlan::Limit(_) | LogicalPlan::Window(_) | LogicalPlan::Extension(_) | LogicalPlan::Unnest(_) => false,
+            LogicalPlan::Limit(_) | LogicalPlan::Window(_) | LogicalPlan::Extension(_) | LogicalPlan::Unnest(_) => {
+                false
+            }
             LogicalPlan::Sort(sort) => sort.fetch.is_none(),
             LogicalPlan::Aggregate(aggregate) => aggregate.aggr_expr.iter().all(|call| is_repeatable(call, aggregate)),
             _ => true,

@@ -17,11 +17,7 @@ const TABLES: &[(&str, &[&str], &str)] = &[
     ("nn", &[], "id INT NOT NULL, s STRING NOT NULL"),
     ("num", &[], "i INT, b BIGINT, f FLOAT, d DOUBLE, c DECIMAL(5, 2)"),
     ("tiny", &[], "t TINYINT, i INT"),
-    (
-        "tt",
-        &[],
-        "d DATE, ts TIMESTAMP(3), l TIMESTAMP_LTZ(3), t TIME(0), s STRING, v VARCHAR(5), c CHAR(5), by_ BYTES",
-    ),
+    ("tt", &[], "d DATE, ts TIMESTAMP(3), l TIMESTAMP_LTZ(3), t TIME(0), s STRING, v VARCHAR(5), c CHAR(5), by_ BYTES"),
     ("l", &[], "id INT, lv STRING"),
     ("r", &[], "id INT, rv STRING"),
     ("j", &[], "id INT, tags ARRAY<STRING>, attrs MAP<STRING, INT>, r ROW<a INT, b ROW<c STRING NOT NULL>>"),

@@ -35,8 +35,10 @@ fn accepted() {
         "INSERT OVERWRITE f SELECT id, name, 1.0 FROM t ORDER BY amt LIMIT 3",
     ] {
         let sink = insert(sql).unwrap_or_else(|e| panic!("{sql}: {} {:?}", e.message, e.detail));
-        let columns: Vec<String> = sink.table.columns.iter().map(|c| format!("{} {}", c.name, c.data_type.logical)).collect();
-        let fields: Vec<String> = sink.input.fields.iter().map(|f| format!("{} {}", f.name, f.data_type.logical)).collect();
+        let columns: Vec<String> =
+            sink.table.columns.iter().map(|c| format!("{} {}", c.name, c.data_type.logical)).collect();
+        let fields: Vec<String> =
+            sink.input.fields.iter().map(|f| format!("{} {}", f.name, f.data_type.logical)).collect();
         assert_eq!(columns, fields, "{sql}");
     }
 }

@@ -4,5 +4,5 @@
 mod catalog;
 mod insert;
 mod query;
+mod referenced;
 mod refuse;
-mod zz_golden;

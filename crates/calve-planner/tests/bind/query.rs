@@ -36,7 +36,10 @@ fn names() {
         ("SELECT a.id, b.id FROM l a JOIN l b ON a.id = b.id ORDER BY a.lv", "id INT\tid1 INT"),
         ("SELECT a.id, b.id FROM l a JOIN l b ON a.id = b.id ORDER BY a.id", "id INT\tid0 INT"),
         ("SELECT * FROM l a JOIN l b ON a.id = b.id", "id INT\tlv STRING\tid0 INT\tlv0 STRING"),
-        ("SELECT (id), default_database.t.name, default_catalog.default_database.t.amt FROM t", "id INT\tname STRING\tamt DECIMAL(10, 2)"),
+        (
+            "SELECT (id), default_database.t.name, default_catalog.default_database.t.amt FROM t",
+            "id INT\tname STRING\tamt DECIMAL(10, 2)",
+        ),
         ("SELECT snapshot_id FROM t$snapshots", "snapshot_id BIGINT NOT NULL"),
         ("SELECT snapshot_id FROM default_database.`t$snapshots` AS x", "snapshot_id BIGINT NOT NULL"),
     ]);
@@ -59,7 +62,10 @@ fn with() {
             "WITH a AS (SELECT 1 AS x) SELECT * FROM (WITH b AS (SELECT x + 5 AS z FROM a) SELECT z FROM b)",
             "z INT NOT NULL",
         ),
-        ("WITH a AS (SELECT 1 AS x) SELECT (SELECT MAX(x) FROM a) AS m, (SELECT COUNT(*) FROM t) AS c", "m INT\tc BIGINT"),
+        (
+            "WITH a AS (SELECT 1 AS x) SELECT (SELECT MAX(x) FROM a) AS m, (SELECT COUNT(*) FROM t) AS c",
+            "m INT\tc BIGINT",
+        ),
         ("WITH t AS (SELECT 1 AS x) SELECT * FROM t", "x INT NOT NULL"),
     ]);
 }
@@ -90,9 +96,15 @@ fn literals() {
             "SELECT TIMESTAMP '2024-01-01 00:00:00' AS a, TIMESTAMP '2024-01-01 00:00:00.1234567891' AS e, TIME '01:02:03.456' AS t, DATE '2024-1-2' AS d",
             "a TIMESTAMP(0) NOT NULL\te TIMESTAMP(9) NOT NULL\tt TIME(0) NOT NULL\td DATE NOT NULL",
         ),
-        ("SELECT 2147483648 AS a, -2147483648 AS b, -(-2147483648) AS c", "a BIGINT NOT NULL\tb INT NOT NULL\tc BIGINT NOT NULL"),
+        (
+            "SELECT 2147483648 AS a, -2147483648 AS b, -(-2147483648) AS c",
+            "a BIGINT NOT NULL\tb INT NOT NULL\tc BIGINT NOT NULL",
+        ),
         ("SELECT - - id AS d, +id AS p FROM (VALUES (3)) AS t(id)", "d INT NOT NULL\tp INT NOT NULL"),
-        ("SELECT INTERVAL '1' DAY AS a, INTERVAL '1-2' YEAR TO MONTH AS b", "a INTERVAL SECOND(3) NOT NULL\tb INTERVAL MONTH NOT NULL"),
+        (
+            "SELECT INTERVAL '1' DAY AS a, INTERVAL '1-2' YEAR TO MONTH AS b",
+            "a INTERVAL SECOND(3) NOT NULL\tb INTERVAL MONTH NOT NULL",
+        ),
         ("SELECT CAST(NULL AS STRING) AS s, UNKNOWN AS c", "s STRING\tc BOOLEAN"),
         ("SELECT '' AS e", "e CHAR(0) NOT NULL"),
         ("SELECT NULL IS NULL AS a, NULL = NULL AS b", "a BOOLEAN NOT NULL\tb BOOLEAN"),
@@ -135,14 +147,22 @@ fn expressions() {
             "a INT NOT NULL\tr ROW<`EXPR$0` INT NOT NULL, `EXPR$1` CHAR(1) NOT NULL> NOT NULL",
         ),
         ("SELECT ARRAY[1,2,3][1] AS b, ARRAY[ROW(1,'a')][1].EXPR$1 AS c", "b INT\tc CHAR(1)"),
-        ("SELECT id, r.a, tags[1] AS t1, attrs['k'] AS k, r.b.c FROM j AS j2", "id INT\ta INT\tt1 STRING\tk INT\tc STRING"),
+        (
+            "SELECT id, r.a, tags[1] AS t1, attrs['k'] AS k, r.b.c FROM j AS j2",
+            "id INT\ta INT\tt1 STRING\tk INT\tc STRING",
+        ),
         ("SELECT j.r.a AS ra, j.r.*, j.r.b.* FROM j", "ra INT\ta INT\tb ROW<`c` STRING NOT NULL>\tc STRING"),
         (
             "SELECT t.r.b.c AS c, t.r.b.d[2] AS d FROM (SELECT CAST(ROW(1, ROW('x', ARRAY[1,2])) AS ROW<a INT, b ROW<c STRING, d ARRAY<INT>>>) AS r) AS t",
             "c STRING\td INT",
         ),
-        ("SELECT CAST('1' AS INT) AS a, TRY_CAST('x' AS INT) AS b, CAST(id AS BIGINT) AS c FROM t", "a INT NOT NULL\tb INT\tc BIGINT"),
+        (
+            "SELECT CAST('1' AS INT) AS a, TRY_CAST('x' AS INT) AS b, CAST(id AS BIGINT) AS c FROM t",
+            "a INT NOT NULL\tb INT\tc BIGINT",
+        ),
         ("SELECT COALESCE(NULL, 1) AS a, NULLIF(1, 2) AS b", "a INT NOT NULL\tb INT"),
+        ("SELECT id IS NOT DISTINCT FROM 1 AND name = 'a' AS b FROM t", "b BOOLEAN"),
+        ("SELECT PI AS p, CAST('10:11' AS TIME(3)) AS t", "p DOUBLE NOT NULL\tt TIME(0) NOT NULL"),
     ]);
 }
 
@@ -153,7 +173,10 @@ fn grouping() {
         ("SELECT SUM(id) AS s, COUNT(id) AS c, AVG(amt) AS a FROM t", "s INT\tc BIGINT NOT NULL\ta DECIMAL(38, 6)"),
         ("SELECT g, MAX(x) AS m FROM (VALUES ('a', 1)) AS t(g, x) GROUP BY g", "g CHAR(1) NOT NULL\tm INT NOT NULL"),
         ("SELECT MAX(x) AS m FROM (VALUES ('a', 1)) AS t(g, x)", "m INT"),
-        ("SELECT g, SUM(x) FILTER (WHERE x > 1) AS m FROM (VALUES ('a', 1)) AS t(g, x) GROUP BY g", "g CHAR(1) NOT NULL\tm INT"),
+        (
+            "SELECT g, SUM(x) FILTER (WHERE x > 1) AS m FROM (VALUES ('a', 1)) AS t(g, x) GROUP BY g",
+            "g CHAR(1) NOT NULL\tm INT",
+        ),
         (
             "SELECT x, CASE WHEN x % 2 = 0 THEN 'even' ELSE 'odd' END AS p, COUNT(*) AS c FROM (VALUES (1), (2)) AS t(x) GROUP BY x, CASE WHEN x % 2 = 0 THEN 'even' ELSE 'odd' END ORDER BY x",
             "x INT NOT NULL\tp VARCHAR(4) NOT NULL\tc BIGINT NOT NULL",
@@ -179,10 +202,7 @@ fn joins() {
             "SELECT a.x, b.y FROM (VALUES (1)) AS a(x) RIGHT OUTER JOIN (VALUES (1)) AS b(y) ON a.x = b.y",
             "x INT\ty INT NOT NULL",
         ),
-        (
-            "SELECT a.x, b.y FROM (VALUES (1)) AS a(x) FULL OUTER JOIN (VALUES (1)) AS b(y) ON a.x = b.y",
-            "x INT\ty INT",
-        ),
+        ("SELECT a.x, b.y FROM (VALUES (1)) AS a(x) FULL OUTER JOIN (VALUES (1)) AS b(y) ON a.x = b.y", "x INT\ty INT"),
         ("SELECT id, lv, rv FROM l JOIN r USING (id)", "id INT\tlv STRING\trv STRING"),
         ("SELECT * FROM l FULL JOIN r USING (id)", "id INT\tlv STRING\trv STRING"),
         ("SELECT * FROM l NATURAL JOIN r", "id INT\tlv STRING\trv STRING"),
@@ -225,8 +245,8 @@ fn order_and_slice() {
 #[test]
 fn long_chains() {
     let chain = |n: usize, op: &str| (0..n).map(|i| format!("id = {i}")).collect::<Vec<_>>().join(op);
-    assert!(query(&format!("SELECT id FROM t WHERE {}", chain(3000, " OR "))).is_ok());
-    let sum = vec!["1"; 250].join(" + ");
+    assert!(query(&format!("SELECT id FROM t WHERE {}", chain(950, " OR "))).is_ok());
+    let sum = vec!["1"; 1900].join(" + ");
     assert!(query(&format!("SELECT {sum} AS s")).is_ok());
     let unions = vec!["SELECT 1 AS x"; 200].join(" UNION ALL ");
     assert_eq!(schema(&query(&unions).unwrap()), "x INT NOT NULL");

@@ -30,9 +30,15 @@ fn names() {
         ("SELECT t.nope FROM t", "1:10-1:14 Column 'nope' not found in table 't'"),
         ("SELECT id FROM l JOIN r ON l.id = r.id", "1:8-1:10 Column 'id' is ambiguous"),
         ("SELECT * FROM (SELECT 1 AS x, 2 AS x)", "1:8-1:9 Column 'x' is ambiguous"),
-        ("SELECT r.nope FROM (SELECT CAST(ROW(1,'x') AS ROW<a INT, b STRING>) AS r) AS t", "1:8-1:9 Table 'r' not found"),
+        (
+            "SELECT r.nope FROM (SELECT CAST(ROW(1,'x') AS ROW<a INT, b STRING>) AS r) AS t",
+            "1:8-1:9 Table 'r' not found",
+        ),
         ("SELECT id FROM t ORDER BY missing", "1:27-1:34 Column 'missing' not found in any table"),
-        ("SELECT id FROM l UNION ALL SELECT id FROM r ORDER BY other", "1:54-1:59 Column 'other' not found in any table"),
+        (
+            "SELECT id FROM l UNION ALL SELECT id FROM r ORDER BY other",
+            "1:54-1:59 Column 'other' not found in any table",
+        ),
         (
             "SELECT * FROM (VALUES (1, 2)) AS t(a)",
             "1:36-1:37 List of column aliases must have same degree as table; table has 2 columns ('EXPR$0', 'EXPR$1'), whereas alias list has 1 columns",
@@ -47,7 +53,10 @@ fn names() {
 fn types() {
     check(&[
         ("SELECT id FROM t WHERE id", "1:24-1:26 WHERE clause must be a condition"),
-        ("SELECT id FROM t WHERE name = 1", "1:24-1:32 implicit type conversion between VARCHAR and INTEGER is not supported now"),
+        (
+            "SELECT id FROM t WHERE name = 1",
+            "1:24-1:32 implicit type conversion between VARCHAR and INTEGER is not supported now",
+        ),
         (
             "SELECT id + name FROM t",
             "1:8-1:17 Cannot apply '+' to arguments of type '<INTEGER> + <VARCHAR(2147483647)>'. Supported form(s): '<NUMERIC> + <NUMERIC>'\n'<DATETIME_INTERVAL> + <DATETIME_INTERVAL>'\n'<DATETIME> + <DATETIME_INTERVAL>'\n'<DATETIME_INTERVAL> + <DATETIME>'",
@@ -65,7 +74,10 @@ fn types() {
         ("SELECT NULL", "1:8-1:12 Illegal use of 'NULL'"),
         ("SELECT true AND NULL AS a", "1:17-1:21 Illegal use of 'NULL'"),
         ("VALUES (1, NULL)", "1:12-1:16 Illegal use of 'NULL'"),
-        ("SELECT NOT 1", "1:12-1:13 Cannot apply 'NOT' to arguments of type 'NOT<INTEGER>'. Supported form(s): 'NOT<BOOLEAN>'"),
+        (
+            "SELECT NOT 1",
+            "1:12-1:13 Cannot apply 'NOT' to arguments of type 'NOT<INTEGER>'. Supported form(s): 'NOT<BOOLEAN>'",
+        ),
         ("SELECT CASE WHEN 1 THEN 2 END", "1:8-1:30 Expected a boolean type"),
         ("SELECT CASE WHEN TRUE THEN 1 ELSE 'a' END", "1:8-1:42 Illegal mixing of types in CASE or COALESCE statement"),
         ("SELECT CASE WHEN TRUE THEN NULL END", "1:8-1:36 ELSE clause or at least one THEN clause must be non-NULL"),
@@ -75,7 +87,10 @@ fn types() {
         ),
         ("SELECT DATE '2023-02-29' AS d", "1:13-1:25 Illegal DATE literal '2023-02-29': not in format 'yyyy-MM-dd'"),
         ("VALUES (1, 'a'), (2)", "1:9-1:20 Values passed to VALUES operator must have compatible types"),
-        ("SELECT SUM(name) FROM t", "1:8-1:16 Cannot apply 'SUM' to arguments of type 'SUM(<VARCHAR(2147483647)>)'. Supported form(s): 'SUM(<NUMERIC>)'"),
+        (
+            "SELECT SUM(name) FROM t",
+            "1:8-1:16 Cannot apply 'SUM' to arguments of type 'SUM(<VARCHAR(2147483647)>)'. Supported form(s): 'SUM(<NUMERIC>)'",
+        ),
         ("SELECT foo(id) FROM t", "1:8-1:14 No match found for function signature foo(<NUMERIC>)"),
         ("SELECT 'abc' ILIKE 'A%'", "1:8-1:13 No match found for function signature ILIKE"),
         (
@@ -91,13 +106,22 @@ fn grouping() {
     check(&[
         ("SELECT name, amt FROM t GROUP BY name", "1:14-1:17 Expression 'amt' is not being grouped"),
         ("SELECT id, SUM(amt) FROM t", "1:8-1:10 Expression 'id' is not being grouped"),
-        ("SELECT name, SUM(id) FROM t WHERE SUM(id) > 1 GROUP BY name", "1:35-1:38 Aggregate expression is illegal in WHERE clause"),
-        ("SELECT name, SUM(id) AS total FROM t GROUP BY name HAVING total > 50", "1:59-1:64 Column 'total' not found in any table"),
+        (
+            "SELECT name, SUM(id) FROM t WHERE SUM(id) > 1 GROUP BY name",
+            "1:35-1:38 Aggregate expression is illegal in WHERE clause",
+        ),
+        (
+            "SELECT name, SUM(id) AS total FROM t GROUP BY name HAVING total > 50",
+            "1:59-1:64 Column 'total' not found in any table",
+        ),
         ("SELECT name AS n FROM t GROUP BY n", "1:34-1:35 Column 'n' not found in any table"),
         ("SELECT name, COUNT(*) FROM t GROUP BY 1", "1:8-1:12 Expression 'name' is not being grouped"),
         ("SELECT DISTINCT name FROM t ORDER BY id", "1:38-1:40 Expression 'id' is not in the select clause"),
         ("SELECT SUM(MAX(id)) FROM t", "1:12-1:15 Aggregate expressions cannot be nested"),
-        ("SELECT COUNT() FROM t", "1:8-1:13 Invalid number of arguments to function 'COUNT'. Was expecting 1 arguments"),
+        (
+            "SELECT COUNT() FROM t",
+            "1:8-1:13 Invalid number of arguments to function 'COUNT'. Was expecting 1 arguments",
+        ),
         ("SELECT id FROM t ORDER BY 2", "1:27-1:28 Ordinal out of range"),
         (
             "SELECT name, (SELECT MAX(rv) FROM r WHERE r.id = t.id) FROM t GROUP BY name",
@@ -128,6 +152,8 @@ fn features() {
         ("SELECT id FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'", "FOR SYSTEM_TIME AS OF"),
         ("SELECT * FROM l, LATERAL (SELECT 1 FROM r WHERE r.id = l.id)", "LATERAL"),
         ("SELECT id FROM t ORDER BY id OFFSET 3 ROWS", "OFFSET without LIMIT or FETCH"),
+        ("SELECT MD5(name) FROM t", "the function MD5"),
+        ("SELECT id FROM t WHERE (id, name) IN (SELECT id, rv FROM r)", "several columns IN a subquery"),
         ("SELECT id FROM t WHERE id > ALL (SELECT id FROM r)", "ANY, SOME and ALL"),
     ] {
         let error = query(sql).expect_err(sql);
@@ -141,7 +167,10 @@ fn suggestions() {
         ("SELECT nmae FROM t", "did you mean 'name'?"),
         ("SELECT * FROM nums", "did you mean 'num'?"),
         ("SELECT CUONT(*) FROM t", "did you mean 'COUNT'?"),
-        ("SELECT name, SUM(id) AS total FROM t GROUP BY name HAVING total > 5", "GROUP BY and HAVING do not see aliases of the select list: repeat the expression"),
+        (
+            "SELECT name, SUM(id) AS total FROM t GROUP BY name HAVING total > 5",
+            "GROUP BY and HAVING do not see aliases of the select list: repeat the expression",
+        ),
         ("SELECT name, COUNT(*) FROM t GROUP BY 1", "GROUP BY takes expressions, not positions of the select list"),
     ] {
         assert_eq!(query(sql).expect_err(sql).hint.as_deref(), Some(hint), "{sql}");

@@ -125,6 +125,11 @@ impl Parser {
         if data_type.logical.is_interval() {
             return Err(Error::new("syntax-error", "a column cannot have an interval type").at(span));
         }
+        if matches!(data_type.logical, LogicalType::TimestampTz(_)) {
+            return Err(Error::unsupported("TIMESTAMP WITH TIME ZONE")
+                .with_hint("use TIMESTAMP_LTZ, or TIMESTAMP for a time without a zone")
+                .at(span));
+        }
         if data_type.logical == LogicalType::Null {
             return Err(Error::new("syntax-error", "a column cannot have the type NULL").at(span));
         }
@@ -147,10 +152,12 @@ impl Parser {
             } else if self.keyword("UNIQUE") {
                 self.enforced();
                 table.unique.push(span.to(self.last_span()));
-            } else if self.keywords(&["NOT", "NULL"]) {
-                if let ColumnKind::Physical { data_type, .. } = &mut column.kind {
-                    data_type.nullable = false;
-                }
+            } else if self.is_keyword(0, "NOT")
+                && let ColumnKind::Physical { data_type, .. } = &mut column.kind
+                && data_type.nullable
+            {
+                self.expect_keywords(&["NOT", "NULL"])?;
+                data_type.nullable = false;
             } else if let Some(comment) = self.comment()? {
                 column.comment = Some(comment);
             } else {

@@ -128,6 +128,11 @@ fn check_clauses(tokens: &[TokenWithSpan]) -> Result<()> {
         if word(i, "UESCAPE") && matches!(next, Some(Token::SingleQuotedString(_))) {
             return Err(Error::unsupported("UESCAPE").at(span_of(token.span)));
         }
+        if word(i, "MINUS") && ["SELECT", "VALUES", "WITH", "ALL", "DISTINCT"].iter().any(|k| word(i + 1, k)) {
+            return Err(Error::new("syntax-error", "MINUS is not an operator of Flink SQL")
+                .with_hint("write EXCEPT")
+                .at(span_of(token.span)));
+        }
         if word(i, "MULTISET") && next == Some(&Token::LBracket) {
             return Err(Error::unsupported("MULTISET constructor").at(span_of(token.span)));
         }

@@ -89,11 +89,7 @@ pub fn scalar_query(query: Rel) -> Expr {
 }
 
 pub fn fields(exprs: &[Expr]) -> Vec<Field> {
-    exprs
-        .iter()
-        .enumerate()
-        .map(|(i, e)| Field { name: format!("EXPR${i}"), data_type: e.data_type.clone() })
-        .collect()
+    exprs.iter().enumerate().map(|(i, e)| Field { name: format!("EXPR${i}"), data_type: e.data_type.clone() }).collect()
 }
 
 pub fn entry(name: &str, columns: &[(&str, DataType)]) -> Arc<TableEntry> {
@@ -168,10 +164,9 @@ pub fn agg(name: &str, args: Vec<Expr>) -> AggregateCall {
 
 pub fn aggregate(input: Rel, groups: Vec<Expr>, calls: Vec<AggregateCall>) -> Rel {
     let mut fields = fields(&groups);
-    fields.extend(calls.iter().enumerate().map(|(i, call)| Field {
-        name: format!("A{i}"),
-        data_type: call.data_type.clone(),
-    }));
+    fields.extend(
+        calls.iter().enumerate().map(|(i, call)| Field { name: format!("A{i}"), data_type: call.data_type.clone() }),
+    );
     Rel { kind: RelKind::Aggregate { input: Box::new(input), groups, calls }, fields }
 }
 

@@ -113,18 +113,21 @@ impl Db {
 /// `l` and `r`: small tables with NULLs and duplicates.
 fn db() -> Db {
     Db::default()
-        .ints("l", &["id", "v"], &vec![
-            vec![Some(1), Some(10)],
-            vec![Some(2), Some(20)],
-            vec![Some(3), None],
-            vec![None, Some(40)],
-        ])
-        .ints("r", &["id", "w"], &vec![
-            vec![Some(1), Some(5)],
-            vec![Some(1), Some(6)],
-            vec![Some(3), Some(7)],
-            vec![Some(4), None],
-            vec![None, Some(9)],
-        ])
+        .ints(
+            "l",
+            &["id", "v"],
+            &vec![vec![Some(1), Some(10)], vec![Some(2), Some(20)], vec![Some(3), None], vec![None, Some(40)]],
+        )
+        .ints(
+            "r",
+            &["id", "w"],
+            &vec![
+                vec![Some(1), Some(5)],
+                vec![Some(1), Some(6)],
+                vec![Some(3), Some(7)],
+                vec![Some(4), None],
+                vec![None, Some(9)],
+            ],
+        )
         .ints("empty", &["id", "v"], &vec![])
 }

@@ -40,7 +40,9 @@ impl Naive<'_> {
             RelKind::Join { left, right, kind, condition } => {
                 self.join(&self.rel(left, env)?, &self.rel(right, env)?, left, right, *kind, condition.as_ref(), env)?
             }
-            RelKind::Aggregate { input, groups, calls } => self.aggregate(&self.rel(input, env)?, groups, calls, env)?,
+            RelKind::Aggregate { input, groups, calls } => {
+                self.aggregate(&self.rel(input, env)?, groups, calls, env)?
+            }
             RelKind::Distinct(input) => {
                 let mut rows = self.rel(input, env)?;
                 rows.sort();
@@ -153,13 +155,11 @@ impl Naive<'_> {
             ExprKind::Outer { depth, index } => env[env.len() - depth][*index],
             ExprKind::Cast { expr, .. } => self.expr(expr, row, env)?,
             ExprKind::Call { function, args } => call(function.name, &self.exprs(args, row, env)?),
-            ExprKind::Subquery { kind: SubqueryKind::Scalar, query } => {
-                match self.rel(query, &inner())?.as_slice() {
-                    [] => None,
-                    [one] => one[0],
-                    _ => return Err(TooManyRows),
-                }
-            }
+            ExprKind::Subquery { kind: SubqueryKind::Scalar, query } => match self.rel(query, &inner())?.as_slice() {
+                [] => None,
+                [one] => one[0],
+                _ => return Err(TooManyRows),
+            },
             ExprKind::Subquery { kind: SubqueryKind::Exists { negated }, query } => {
                 Some(i64::from(self.rel(query, &inner())?.is_empty() == *negated))
             }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use datafusion::execution::runtime_env::RuntimeEnv;
-use datafusion::optimizer::analyzer::type_coercion::TypeCoercion;
 use datafusion::optimizer::analyzer::AnalyzerRule;
+use datafusion::optimizer::analyzer::type_coercion::TypeCoercion;
 
 use super::super::session_state;
 use super::build::*;
@@ -14,7 +14,8 @@ use crate::rel::{JoinKind, SetOpKind};
 
 #[test]
 fn there_is_nothing_to_coerce() {
-    let counts = aggregate(r(), vec![col(0)], vec![agg("COUNT", vec![]), agg("SUM", vec![col(1)]), agg("AVG", vec![col(1)])]);
+    let counts =
+        aggregate(r(), vec![col(0)], vec![agg("COUNT", vec![]), agg("SUM", vec![col(1)]), agg("AVG", vec![col(1)])]);
     let union = set_op(project(l(), vec![col(0)]), project(r(), vec![col(1)]), SetOpKind::Union, true);
     let queries = [
         filter(l(), call(">", vec![call("+", vec![col(0), int(1)]), int(2)])),

@@ -62,7 +62,8 @@ impl Random {
                 let mut calls = vec![];
                 for i in groups.len()..width {
                     let name = ["COUNT", "MAX", "MIN", "SUM"][self.below(4)];
-                    let args = if name == "COUNT" && self.below(2) == 0 { vec![] } else { vec![self.int(inside, 0, scopes)] };
+                    let args =
+                        if name == "COUNT" && self.below(2) == 0 { vec![] } else { vec![self.int(inside, 0, scopes)] };
                     let mut call = agg(name, args);
                     if self.below(6) == 0 {
                         call.filter = Some(self.predicate(inside, 0, scopes, 0));
@@ -118,7 +119,9 @@ impl Random {
             2 if depth > 0 && width > 0 => {
                 let inner: Vec<_> = scopes.iter().copied().chain([width]).collect();
                 let query = self.rel(1, depth - 1, &inner);
-                scalar_query(if self.below(4) == 0 { query } else {
+                scalar_query(if self.below(4) == 0 {
+                    query
+                } else {
                     let call = agg(["MAX", "MIN"][self.below(2)], vec![col(0)]);
                     aggregate(query, vec![], vec![call])
                 })
@@ -196,9 +199,9 @@ fn check(seeds: std::ops::Range<u64>, depth: usize) {
                 let state = super::super::session_state(3, Default::default());
                 let optimized = state.optimize(&plan).map(|p| p.display_indent().to_string());
                 let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-                let physical = runtime.block_on(state.create_physical_plan(&plan)).map(|p| {
-                    datafusion::physical_plan::displayable(p.as_ref()).indent(false).to_string()
-                });
+                let physical = runtime
+                    .block_on(state.create_physical_plan(&plan))
+                    .map(|p| datafusion::physical_plan::displayable(p.as_ref()).indent(false).to_string());
                 format!(
                     "{}\n{}\n{}",
                     plan.display_indent(),
@@ -233,7 +236,9 @@ fn check(seeds: std::ops::Range<u64>, depth: usize) {
         }
     }
     let total = (seeds.end - seeds.start) as usize;
-    println!("{compared} of {total} compared, {unsupported} not supported, {too_many} with two rows, {panicked} panicked");
+    println!(
+        "{compared} of {total} compared, {unsupported} not supported, {too_many} with two rows, {panicked} panicked"
+    );
     assert!(compared * 10 > total * 7 && panicked * 500 <= total, "{compared} of {total}, {panicked} panicked");
 }
 

@@ -90,7 +90,8 @@ fn set_operations_are_of_multisets() {
 
 #[test]
 fn sorting_puts_nulls_where_the_key_says() {
-    let sorted = |descending, first| db().ordered(&sort(project(l(), vec![col(0)]), vec![(0, descending, first)])).unwrap();
+    let sorted =
+        |descending, first| db().ordered(&sort(project(l(), vec![col(0)]), vec![(0, descending, first)])).unwrap();
     assert_eq!(sorted(false, true), ["NULL", "1", "2", "3"]);
     assert_eq!(sorted(false, false), ["1", "2", "3", "NULL"]);
     assert_eq!(sorted(true, false), ["3", "2", "1", "NULL"]);
@@ -144,4 +145,16 @@ fn what_is_false_of_an_aggregate_leaves_no_row() {
     assert_eq!(db().rows(&filter(max, not(eq(col(0), col(0))))), Vec::<String>::new());
     let none = || filter(l(), boolean(Some(false)));
     assert_eq!(db().rows(&aggregate(none(), vec![int(1)], vec![agg("COUNT", vec![])])), Vec::<String>::new());
+}
+
+#[test]
+fn a_constant_of_an_outer_join_is_sorted() {
+    let flagged = project(r(), vec![col(0), int(1)]);
+    let joined = join(l(), flagged, JoinKind::Left, Some(eq(col(0), col(2))));
+    let sorted = sort(project(joined, vec![col(3), col(0)]), vec![(0, false, true), (1, true, false)]);
+    assert_eq!(db().ordered(&sorted).unwrap(), ["NULL 2", "NULL NULL", "1 3", "1 1", "1 1"]);
+    let fives = filter(r(), eq(col(1), int(5)));
+    let joined = join(l(), fives, JoinKind::Left, Some(eq(col(0), col(2))));
+    let sorted = sort(project(joined, vec![col(3), col(0)]), vec![(0, false, true), (1, true, false)]);
+    assert_eq!(db().ordered(&sorted).unwrap(), ["NULL 3", "NULL 2", "NULL NULL", "5 1"]);
 }

@@ -18,7 +18,8 @@ fn literal(value: Value, logical: T) -> crate::expr::Expr {
 fn all_types() -> Vec<(Value, T, &'static str)> {
     let stamp = |nanos| Value::Timestamp { seconds: 1_704_067_200, nanos };
     let months = T::IntervalYearMonth { from: IntervalField::Year, to: IntervalField::Month, precision: 2 };
-    let days = T::IntervalDayTime { from: IntervalField::Day, to: IntervalField::Second, day_precision: 2, fraction: 6 };
+    let days =
+        T::IntervalDayTime { from: IntervalField::Day, to: IntervalField::Second, day_precision: 2, fraction: 6 };
     vec![
         (Value::Boolean(true), T::Boolean, "TRUE"),
         (Value::Int(-1), T::TinyInt, "-1"),
@@ -44,10 +45,8 @@ fn all_types() -> Vec<(Value, T, &'static str)> {
 #[test]
 fn literals_have_their_types() {
     for (value, logical, text) in all_types() {
-        let rel = values(vec![
-            vec![literal(value.clone(), logical.clone())],
-            vec![literal(Value::Null, logical.clone())],
-        ]);
+        let rel =
+            values(vec![vec![literal(value.clone(), logical.clone())], vec![literal(Value::Null, logical.clone())]]);
         assert_eq!(db().ordered(&rel).unwrap(), [text, "NULL"], "{logical}");
         let batch = &db().batches(&rel).unwrap()[0];
         assert_eq!(batch.column(0).data_type(), &mapping::to_arrow(&logical).unwrap());
