@@ -31,8 +31,9 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
 fn from_text(error: &DataFusionError) -> Error {
     let text = error.strip_backtrace();
     match error {
-        DataFusionError::ResourcesExhausted(_) => Error::new("out-of-memory", text)
-            .with_hint("give the statement more memory with --memory-limit, or fewer partitions with 'parallelism.default'"),
+        DataFusionError::ResourcesExhausted(_) => Error::new("out-of-memory", text).with_hint(
+            "give the statement more memory with --memory-limit, or fewer partitions with 'parallelism.default'",
+        ),
         DataFusionError::NotImplemented(_) => Error::unsupported(text),
         DataFusionError::Internal(_) => Error::internal(text),
         _ => Error::new("runtime", text),

@@ -40,10 +40,8 @@ pub(crate) async fn run(runner: &Runner<'_>, sink: &Sink, job_id: &str) -> Resul
     let fields = sink.table.columns.iter().map(|c| arrow_types::field(&c.name, &c.data_type));
     let schema = Arc::new(Schema::new(fields.collect::<Result<Vec<_>>>()?));
     let dropped = Arc::new(AtomicU64::new(0));
-    let drop_nulls = runner
-        .options()
-        .get("table.exec.sink.not-null-enforcer")
-        .is_some_and(|mode| mode.eq_ignore_ascii_case("DROP"));
+    let drop_nulls =
+        runner.options().get("table.exec.sink.not-null-enforcer").is_some_and(|mode| mode.eq_ignore_ascii_case("DROP"));
     let rows = not_null::enforce(rows, schema, sink.not_null.clone(), drop_nulls, dropped.clone());
 
     let written = writer.write(rows, Arc::new(WriteProgress::default())).await?;
@@ -92,6 +90,7 @@ async fn commit_detached(
         }
     });
     task.await.map_err(|e| {
-        Error::new("commit-unknown", "the commit's outcome is not known").with_detail(format!("The commit task ended: {e}."))
+        Error::new("commit-unknown", "the commit's outcome is not known")
+            .with_detail(format!("The commit task ended: {e}."))
     })?
 }

@@ -43,7 +43,7 @@ pub(crate) fn rows(columns: Vec<Column>, context: &EvalContext) -> Result<Rows> 
         .map(|fields| Arc::new(arrow::datatypes::Schema::new(fields)))?;
     let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(|e| from_datafusion(e.into()))?;
     let batches = Box::pin(RecordBatchStreamAdapter::new(schema, stream::iter([Ok(batch)])));
-    Ok(Rows { columns: fields, batches, context: context.clone() })
+    Ok(Rows { columns: fields, batches, context: *context })
 }
 
 /// A listing of one text column.

@@ -13,7 +13,6 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::TryStreamExt;
 
-
 /// Checks `columns` of every batch and gives the rows the table's own `schema`.
 pub(crate) fn enforce(
     input: SendableRecordBatchStream,

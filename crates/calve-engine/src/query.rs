@@ -44,7 +44,7 @@ impl<'a> Runner<'a> {
         let source = |entry: &TableEntry| -> Result<Arc<dyn TableSource>> {
             Ok(provider_as_source(Resolved::provider(self.options, entry)?))
         };
-        let plan = lower::plan(rel, &LowerContext { eval: self.context.clone(), source: &source })?;
+        let plan = lower::plan(rel, &LowerContext { eval: self.context, source: &source })?;
         let state = lower::session_state(partitions, self.runtime.clone());
         let physical = state.create_physical_plan(&plan).await.map_err(from_datafusion)?;
         execute_stream(physical, state.task_ctx()).map_err(from_datafusion)

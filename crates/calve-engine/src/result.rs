@@ -84,19 +84,14 @@ impl Rows {
             .columns
             .iter()
             .zip(batch.columns())
-            .map(|(field, array)| {
-                calve_functions::cast_to_string(array, &field.data_type, &self.context)
-            })
+            .map(|(field, array)| calve_functions::cast_to_string(array, &field.data_type, &self.context))
             .collect::<Result<Vec<_>>>()?;
         if columns.len() != self.columns.len() {
             return Err(Error::internal("the result has another number of columns than its plan"));
         }
         Ok((0..batch.num_rows())
             .map(|row| {
-                columns
-                    .iter()
-                    .map(|column| column.is_valid(row).then(|| column.value(row).to_owned()))
-                    .collect()
+                columns.iter().map(|column| column.is_valid(row).then(|| column.value(row).to_owned())).collect()
             })
             .collect())
     }

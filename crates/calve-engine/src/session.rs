@@ -88,7 +88,12 @@ impl Session {
             Statement::Query(_) => {
                 let rel = self.bind_query(&statement).await?;
                 let rows = self.query(rel).await?;
-                return Ok(StatementResult { kind: StatementKind::Query, body: ResultBody::Rows(rows), warnings, job_id: None });
+                return Ok(StatementResult {
+                    kind: StatementKind::Query,
+                    body: ResultBody::Rows(rows),
+                    warnings,
+                    job_id: None,
+                });
             }
             Statement::Insert(_) => return self.insert(&statement).await,
             Statement::Set { option: Some((key, value)) } => {
@@ -177,8 +182,7 @@ impl Session {
     }
 
     async fn describe(&self, name: &calve_sql::Name) -> Result<Rows> {
-        let reference =
-            calve_planner::tables::Reference { parts: name.parts.clone(), hints: vec![], span: name.span };
+        let reference = calve_planner::tables::Reference { parts: name.parts.clone(), hints: vec![], span: name.span };
         let resolved = Resolved::load(&self.catalogs, &self.options, vec![reference]).await?;
         show::table(&resolved, full_path(&self.catalogs, &name.parts), name, &self.context()?)
     }
@@ -187,7 +191,9 @@ impl Session {
         let resolved = self.resolve(statement).await?;
         let tree = match statement {
             Statement::Query(query) => calve_planner::explain::tree(&calve_planner::bind::query(query, &resolved)?),
-            Statement::Insert(insert) => calve_planner::explain::sink_tree(&calve_planner::bind::insert(insert, &resolved)?),
+            Statement::Insert(insert) => {
+                calve_planner::explain::sink_tree(&calve_planner::bind::insert(insert, &resolved)?)
+            }
             _ => return Err(Error::unsupported("EXPLAIN of this statement")),
         };
         listing::names("result", vec![format!("== Abstract Syntax Tree ==\n{tree}")], &self.context()?)

@@ -22,8 +22,11 @@ pub(crate) async fn show(catalogs: &Catalogs, show: &Show, context: &EvalContext
                 None => catalog,
                 Some(Name { parts, .. }) if parts.len() == 1 => parts[0].as_str(),
                 Some(name) => {
-                    return Err(Error::new("invalid-name", format!("'{}' is not the name of a catalog", name.parts.join(".")))
-                        .at(name.span));
+                    return Err(Error::new(
+                        "invalid-name",
+                        format!("'{}' is not the name of a catalog", name.parts.join(".")),
+                    )
+                    .at(name.span));
                 }
             };
             let place = show.from.as_ref().map_or(show.span, |n| n.span);
@@ -38,9 +41,12 @@ pub(crate) async fn show(catalogs: &Catalogs, show: &Show, context: &EvalContext
             let place = show.from.as_ref().map_or(show.span, |n| n.span);
             let entry = catalogs.get(&catalog).map_err(|e| e.at(place))?;
             if !entry.database_exists(&database).await.map_err(|e| e.at(place))? {
-                return Err(Error::new("unknown-database", format!("database '{database}' does not exist in catalog '{catalog}'"))
-                    .with_detail(format!("Database '{catalog}'.'{database}' doesn't exist."))
-                    .at(place));
+                return Err(Error::new(
+                    "unknown-database",
+                    format!("database '{database}' does not exist in catalog '{catalog}'"),
+                )
+                .with_detail(format!("Database '{catalog}'.'{database}' doesn't exist."))
+                .at(place));
             }
             ("table name", entry.tables(&database).await.map_err(|e| e.at(place))?)
         }

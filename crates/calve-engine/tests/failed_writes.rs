@@ -63,8 +63,12 @@ async fn a_row_that_fails_while_the_query_runs() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn upsert_checks_come_before_the_first_row() {
-    fails("CREATE TABLE t (id INT)", "INSERT INTO t /*+ OPTIONS('upsert-enabled'='true') */ VALUES (1)", "invalid-option")
-        .await;
+    fails(
+        "CREATE TABLE t (id INT)",
+        "INSERT INTO t /*+ OPTIONS('upsert-enabled'='true') */ VALUES (1)",
+        "invalid-option",
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -10,7 +10,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::{run, rows};
+use common::{rows, run};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -67,10 +67,8 @@ async fn model(name: &str, format_version: u8, equality_deletes: &str, seed: u64
         }
     }
 
-    let lines: Vec<String> = model
-        .iter()
-        .map(|((id, p), (n, s))| format!("{id}\t{p}\t{n}\t{}", s.as_deref().unwrap_or("\\N")))
-        .collect();
+    let lines: Vec<String> =
+        model.iter().map(|((id, p), (n, s))| format!("{id}\t{p}\t{n}\t{}", s.as_deref().unwrap_or("\\N"))).collect();
     std::fs::write(warehouse.join("expected.tsv"), lines.join("\n") + "\n").unwrap();
 }
 

@@ -112,6 +112,7 @@ pub fn check(name: &str, value: &str, place: Place) -> Result<(), InvalidValue> 
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]

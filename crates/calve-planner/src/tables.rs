@@ -6,7 +6,7 @@ use calve_sql::ast::{self, Visit, Visitor};
 use calve_sql::{Hints, Query, Statement};
 use calve_types::Span;
 
-use crate::bind::span;
+use crate::bind::{on_deep_stack, span};
 
 /// A name in the place of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub fn referenced(statement: &Statement) -> Vec<Reference> {
 
 fn in_query(query: &Query, found: &mut Vec<Reference>) {
     let mut collector = Collector { hints: &query.hints, found };
-    let _ = query.ast.visit(&mut collector);
+    let _ = on_deep_stack(|| query.ast.visit(&mut collector));
 }
 
 fn add(found: &mut Vec<Reference>, reference: Reference) {

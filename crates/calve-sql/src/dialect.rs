@@ -194,6 +194,11 @@ impl Dialect for FlinkDialect {
                 | Keyword::CAST
                 | Keyword::CEIL
                 | Keyword::CONVERT
+                | Keyword::CURRENT_DATE
+                | Keyword::CURRENT_TIME
+                | Keyword::CURRENT_TIMESTAMP
+                | Keyword::LOCALTIME
+                | Keyword::LOCALTIMESTAMP
                 | Keyword::EXISTS
                 | Keyword::EXTRACT
                 | Keyword::FLOOR
@@ -211,6 +216,10 @@ impl Dialect for FlinkDialect {
             Some(cast(parser, CastKind::Cast))
         } else if next_is(parser, 0, "TRY_CAST") && opens(&Token::LParen) {
             Some(cast(parser, CastKind::TryCast))
+        } else if next_is(parser, 0, "INTERVAL") {
+            // sqlparser would read it twice, and what is inside it four times
+            parser.advance_token();
+            Some(parser.parse_interval())
         } else if next_is(parser, 0, "POSITION") && opens(&Token::LParen) {
             Some(position(parser))
         } else if next_is(parser, 0, "MAP") && opens(&Token::LBracket) {

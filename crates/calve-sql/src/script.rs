@@ -17,10 +17,10 @@ pub struct ScriptStatement {
 
 /// Cuts a script at every `;` outside quotes and comments.
 ///
-/// `EXECUTE STATEMENT SET BEGIN ...; END` is one statement. An unterminated quote or comment ends at the next `;` that
+/// `EXECUTE STATEMENT SET BEGIN ...; END` is one statement, and so is everything else with `STATEMENT SET BEGIN`. An unterminated quote or comment ends at the next `;` that
 /// ends a line, so that only one statement is lost. Statements without content are left out.
 pub fn split(text: &str) -> Vec<ScriptStatement> {
-    let mut splitter = Splitter { rest: text, place: Location { line: 1, column: 1 } };
+    let mut splitter = Splitter::new(text);
     let mut statements = vec![];
     while !splitter.rest.is_empty() {
         statements.extend(splitter.statement());
@@ -30,7 +30,7 @@ pub fn split(text: &str) -> Vec<ScriptStatement> {
 
 /// Whether text that a person types is ready to run: its last statement has its `;`.
 pub fn is_complete(text: &str) -> bool {
-    let mut splitter = Splitter { rest: text, place: Location { line: 1, column: 1 } };
+    let mut splitter = Splitter::new(text);
     let mut complete = true;
     while !splitter.rest.is_empty() {
         let before = splitter.rest;
@@ -44,6 +44,8 @@ pub fn is_complete(text: &str) -> bool {
 struct Splitter<'a> {
     rest: &'a str,
     place: Location,
+    /// Whether a `*/` may still come: looking for it again and again would take quadratic time.
+    comments_end: bool,
 }
 
 /// What a piece of text is.
@@ -76,8 +78,10 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
     None
 }
 
+const COMMENT: &str = "comment";
+
 /// The first piece of `text` and its length in bytes; an error names what does not end.
-fn piece(text: &str) -> Result<(Piece, usize), &'static str> {
+fn piece(text: &str, comments_end: bool) -> Result<(Piece, usize), &'static str> {
     let Some(first) = text.chars().next() else { return Ok((Piece::Other, 0)) };
     let run = |keep: fn(char) -> bool| text.find(|c| !keep(c)).unwrap_or(text.len());
     Ok(match first {
@@ -86,7 +90,7 @@ fn piece(text: &str) -> Result<(Piece, usize), &'static str> {
         '`' => (Piece::Other, quoted(text, '`').ok_or("quoted identifier")?),
         '-' if text.starts_with("--") => (Piece::Comment, text.find('\n').unwrap_or(text.len())),
         '/' if text.starts_with("/*") => {
-            let end = text.get(2..).and_then(|t| t.find("*/")).ok_or("comment")?;
+            let end = text.get(2..).filter(|_| comments_end).and_then(|t| t.find("*/")).ok_or(COMMENT)?;
             let kind = if text.starts_with("/*+") { Piece::Other } else { Piece::Comment };
             (kind, end + 4)
         }
@@ -110,7 +114,45 @@ fn recovery(text: &str) -> (usize, usize) {
     (text.len(), text.len())
 }
 
+/// What the words so far say of the `;` to come.
+#[derive(Default)]
+struct Words {
+    /// The last two, if nothing stood between them.
+    last: [String; 2],
+    /// Whether the statement is a set that has begun: its `;` stand between its statements.
+    set: bool,
+    /// CASE expressions that are open in the set.
+    cases: usize,
+    /// Whether the last word is the END of the set.
+    ended: bool,
+}
+
+impl Words {
+    fn word(&mut self, word: &str) {
+        let word = word.to_ascii_uppercase();
+        self.ended = false;
+        match word.as_str() {
+            "BEGIN" if self.last == ["STATEMENT", "SET"] => self.set = true,
+            "CASE" => self.cases += 1,
+            "END" if self.cases > 0 => self.cases -= 1,
+            "END" => self.ended = true,
+            _ => {}
+        }
+        let [_, last] = std::mem::take(&mut self.last);
+        self.last = [last, word];
+    }
+
+    fn other(&mut self) {
+        self.last = Default::default();
+        self.ended = false;
+    }
+}
+
 impl<'a> Splitter<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { rest: text, place: Location { line: 1, column: 1 }, comments_end: true }
+    }
+
     fn take(&mut self, length: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(length);
         self.place = advance(self.place, taken);
@@ -123,8 +165,7 @@ impl<'a> Splitter<'a> {
         let spaces = self.rest.len() - self.rest.trim_start().len();
         self.take(spaces);
         let (whole, begin) = (self.rest, self.place);
-        let mut words: Vec<String> = vec![];
-        let mut last_word = String::new();
+        let mut words = Words::default();
         let mut content = false;
         let statement = |length: usize, error| {
             let text = whole.get(..length).unwrap_or(whole).trim_end().to_owned();
@@ -135,8 +176,9 @@ impl<'a> Splitter<'a> {
                 return if content { statement(whole.len(), None) } else { None };
             }
             let done = whole.len() - self.rest.len();
-            match piece(self.rest) {
+            match piece(self.rest, self.comments_end) {
                 Err(what) => {
+                    self.comments_end &= what != COMMENT;
                     let start = self.place;
                     let (length, with_semicolon) = recovery(self.rest);
                     self.take(with_semicolon);
@@ -147,9 +189,9 @@ impl<'a> Splitter<'a> {
                 }
                 Ok((Piece::Semicolon, length)) => {
                     self.take(length);
-                    let set = words.iter().take(3).map(String::as_str).eq(["EXECUTE", "STATEMENT", "SET"]);
-                    if set && last_word != "END" {
-                        last_word.clear();
+                    if words.set && !words.ended {
+                        words.other();
+                        words.cases = 0;
                         continue;
                     }
                     return if content { statement(done, None) } else { None };
@@ -159,14 +201,11 @@ impl<'a> Splitter<'a> {
                     match kind {
                         Piece::Word => {
                             content = true;
-                            last_word = taken.to_ascii_uppercase();
-                            if words.len() < 3 {
-                                words.push(last_word.clone());
-                            }
+                            words.word(taken);
                         }
                         Piece::Other => {
                             content = true;
-                            last_word.clear();
+                            words.other();
                         }
                         _ => {}
                     }

@@ -267,6 +267,11 @@ impl Parser {
                 self.expect(&Token::RParen)?;
             }
         }
+        if to < from || (from <= IntervalField::Month) != (to <= IntervalField::Month) {
+            return Err(
+                Error::new("syntax-error", format!("there is no type INTERVAL {from} TO {to}")).at(self.last_span())
+            );
+        }
         Ok(if from <= IntervalField::Month {
             LogicalType::IntervalYearMonth { from, to, precision: leading }
         } else {

@@ -27,6 +27,89 @@ fn deep_nesting_is_an_error_or_a_result() {
 }
 
 #[test]
+fn long_chains_are_an_error_or_a_result() {
+    for step in [
+        "+ 1",
+        "|| 'a'",
+        "IS NULL",
+        "IS JSON",
+        "IN (1)",
+        "NOT IN (1)",
+        "LIKE 'a'",
+        "NOT LIKE 'a'",
+        "SIMILAR TO 'a'",
+        "BETWEEN 1 AND 2",
+        "BETWEEN SYMMETRIC 1 AND 2",
+        "IS DISTINCT FROM b",
+        "OVERLAPS b",
+        "AT TIME ZONE 'UTC'",
+        "COLLATE x",
+        "::INT",
+        "[1]",
+        "MEMBER OF b",
+        "RLIKE 'a'",
+    ] {
+        for count in [300, 1_900, 20_000] {
+            drop(parse_one(&format!("SELECT a {}", format!("{step} ").repeat(count))));
+        }
+    }
+    for step in ["NOT ", "- ", "CASE WHEN TRUE THEN ", "INTERVAL ", "CAST("] {
+        for count in [100, 290, 20_000] {
+            drop(parse_one(&format!("SELECT {}1", step.repeat(count))));
+        }
+    }
+    for set in [" UNION ALL ", " EXCEPT ", " MINUS "] {
+        drop(parse_one(&vec!["SELECT 1"; 1_900].join(set)));
+    }
+    let arrays = format!("INT{}", " ARRAY".repeat(20_000));
+    assert_eq!(parse_type(&arrays).unwrap_err().code, "syntax-error");
+}
+
+#[test]
+fn wrong_text_takes_no_exponential_time() {
+    let started = std::time::Instant::now();
+    for step in [
+        "(",
+        "((SELECT * FROM (",
+        "(SELECT * FROM ((",
+        "POSITION(",
+        "POSITION('a' IN ",
+        "INTERVAL ",
+        "INTERVAL(",
+        "CASE ",
+        "CASE WHEN ",
+        "CAST(",
+        "CURRENT_DATE(",
+        "LOCALTIMESTAMP(",
+        "SUBSTRING(",
+        "TRIM(BOTH ",
+        "EXTRACT(DAY FROM ",
+        "FLOOR(",
+        "EXISTS(SELECT ",
+        "ARRAY[",
+        "MAP[",
+        "f(",
+        "a IN (",
+        "a IN (SELECT ",
+        "a BETWEEN SYMMETRIC ",
+    ] {
+        for context in ["SELECT ", "SELECT * FROM ", "INSERT INTO t VALUES ("] {
+            for end in ["", "1", " FROM FROM", " a b c"] {
+                drop(parse_one(&format!("{context}{}{end}", step.repeat(40))));
+            }
+        }
+    }
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+#[test]
+fn comments_without_end_take_linear_time() {
+    let started = std::time::Instant::now();
+    assert_eq!(split(&"SELECT 1 /* ;\n".repeat(100_000)).len(), 100_000);
+    assert!(started.elapsed().as_secs() < 20);
+}
+
+#[test]
 fn a_long_script_is_split_in_time() {
     let script = "INSERT INTO t VALUES (1, 'a''b'); -- comment\n".repeat(100_000);
     let started = std::time::Instant::now();

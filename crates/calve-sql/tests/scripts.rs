@@ -22,6 +22,13 @@ fn statements_keep_their_text_and_line() {
 fn statement_sets() {
     let set = "EXECUTE STATEMENT SET BEGIN\nINSERT INTO a SELECT 1;\nINSERT INTO b SELECT CASE WHEN x THEN 1 END FROM t;\nEND";
     assert_eq!(texts(&format!("{set};\nSELECT 1")), [(1, set.to_owned()), (5, "SELECT 1".to_owned())]);
+    for set in [
+        "EXPLAIN STATEMENT SET BEGIN INSERT INTO a SELECT 1; INSERT INTO b SELECT 2; END",
+        "COMPILE PLAN 'p' FOR STATEMENT SET BEGIN INSERT INTO a SELECT 1; END",
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT CASE WHEN x THEN 1 END; INSERT INTO b SELECT 2; END",
+    ] {
+        assert_eq!(texts(&format!("{set}; SELECT 1")), [(1, set.to_owned()), (1, "SELECT 1".to_owned())]);
+    }
     let pieces = texts("BEGIN STATEMENT SET;\nINSERT INTO a SELECT 1;\nEND;");
     assert_eq!(pieces.len(), 3);
 }
@@ -64,6 +71,73 @@ fn errors_point_into_the_script() {
     assert_eq!(place("SELECT CAST(a AS\n DECIMAL(40))"), (2, 9));
     assert_eq!(place("SELECT a /*+ OPTIONS('k'='v') */ + 1 FROM t"), (1, 10));
     assert_eq!(place("SELECT a FROM t WHERE"), (1, 22));
+    // in a subquery too, and not at its beginning
+    assert_eq!(place("SELECT * FROM (SELECT a FROM t WHERE) AS x"), (1, 37));
+    assert_eq!(place("SELECT * FROM (SELECT * FROM (SELECT a b c FROM t) AS x) AS y"), (1, 42));
+    assert_eq!(place("SELECT * FROM (SELECT CAST(a AS\n DECIMAL(40)) FROM t) AS x"), (2, 9));
+    assert_eq!(place("SELECT * FROM (SELECT a FROM t"), (1, 31));
+}
+
+#[test]
+fn what_is_not_supported_is_named_in_subqueries_too() {
+    for (text, feature) in [
+        ("SELECT * FROM (SELECT JSON_VALUE(a, '$.x' RETURNING INT) FROM t) AS x", "function JSON_VALUE"),
+        (
+            "SELECT * FROM (SELECT * FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' DAY))) AS x",
+            "table functions with a TABLE argument",
+        ),
+        ("SELECT CARDINALITY(MULTISET[1, 2])", "MULTISET constructor"),
+        ("SELECT (a - b) DAY FROM t", "a unit behind the difference of two times"),
+    ] {
+        let error = parse_one(text).unwrap_err();
+        assert_eq!(error.message, format!("not supported: {feature}"), "{text}");
+    }
+}
+
+#[test]
+fn reserved_words_are_names_in_backticks_only() {
+    for text in [
+        "CREATE TABLE t (value INT)",
+        "CREATE TABLE t (a ROW<timestamp INT>)",
+        "SELECT year FROM t",
+        "SELECT t.value FROM t",
+        "SELECT 1 AS result",
+        "SELECT * FROM user",
+        "SELECT * FROM t AS one",
+        "WITH date AS (SELECT 1) SELECT 1",
+        "INSERT INTO t (value) SELECT 1",
+        "SELECT 1 + FROM t",
+        "USE default",
+    ] {
+        let error = parse_one(text).expect_err(text);
+        assert!(error.message.contains("reserved word") || error.message.contains("found"), "{text}: {error:?}");
+    }
+    for text in [
+        "CREATE TABLE t (`value` INT, `timestamp` ROW<`year` INT>, id INT, name STRING, ts INT, type INT, `data` INT)",
+        "SELECT `year`, t.`value` AS `result` FROM `user` AS t",
+        "SELECT TIMESTAMPDIFF(DAY, a, b), TIMESTAMPADD(HOUR, 1, a), EXTRACT(YEAR FROM a), FLOOR(a TO MONTH) FROM t",
+        "SELECT CURRENT_DATE, LOCALTIME, CURRENT_TIMESTAMP, YEAR(a), COUNT(*), LEFT(a, 1), UPPER(b) FROM t",
+        "CREATE TABLE t (id INT, s STRING, ts TIMESTAMP) PARTITIONED BY (truncate(4, s), year(ts), bucket(3, id))",
+    ] {
+        assert!(parse_one(text).is_ok(), "{text}: {:?}", parse_one(text));
+    }
+}
+
+#[test]
+fn rows_of_values_may_lack_parentheses() {
+    for (text, same) in [
+        ("VALUES 1, 2", "VALUES (1), (2)"),
+        ("VALUES 1, (2), f(3, 4)", "VALUES (1), (2), (f(3, 4))"),
+        ("SELECT * FROM (VALUES 1, 2) AS t (a)", "SELECT * FROM (VALUES (1), (2)) AS t (a)"),
+        ("VALUES 1 UNION ALL VALUES 2, 3 ORDER BY 1", "VALUES (1) UNION ALL VALUES (2), (3) ORDER BY 1"),
+        ("VALUES (1, 2), (3, 4)", "VALUES (1, 2), (3, 4)"),
+    ] {
+        let tree = |text| match parse_one(text).unwrap_or_else(|e| panic!("{text}: {e:?}")) {
+            Statement::Query(query) => query.ast.to_string(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(tree(text), tree(same));
+    }
 }
 
 #[test]
@@ -92,6 +166,8 @@ fn set_is_read_from_the_text() {
         ("SET a-b=c d", "a-b", "c d"),
         ("-- why\nset 'k with = sign' = 'it''s'", "k with = sign", "it's"),
         ("SET a = ''", "a", ""),
+        ("SET 'a' = 'b' -- why", "a", "b"),
+        ("SET a = b=c", "a", "b=c"),
     ] {
         assert_eq!(
             parse_one(text).unwrap(),
@@ -99,7 +175,9 @@ fn set_is_read_from_the_text() {
             "{text}"
         );
     }
-    assert!(parse_one("SET a").is_err());
+    for text in ["SET a", "SET 'a' = 'b", "SET 'a = 'b'", "SET 'a' = 'b' 'c'", "SET = b", "RESET 'a' b"] {
+        assert!(parse_one(text).is_err(), "{text}");
+    }
 }
 
 #[test]
@@ -124,7 +202,18 @@ fn types_print_as_they_parse() {
         assert_eq!(parsed.to_string(), printed);
         assert_eq!(parse_type(printed).unwrap(), parsed);
     }
-    for text in ["DECIMAL(39)", "DECIMAL(3, 4)", "CHAR(0)", "TIMESTAMP(10)", "INTT", "ARRAY<INT", "MAP<INT>"] {
+    for text in [
+        "DECIMAL(39)",
+        "DECIMAL(3, 4)",
+        "INTERVAL YEAR TO DAY",
+        "INTERVAL HOUR TO DAY",
+        "INT NOT NULL NOT NULL",
+        "CHAR(0)",
+        "TIMESTAMP(10)",
+        "INTT",
+        "ARRAY<INT",
+        "MAP<INT>",
+    ] {
         assert!(parse_type(text).is_err(), "{text}");
     }
 }

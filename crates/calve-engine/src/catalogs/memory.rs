@@ -56,11 +56,10 @@ impl MemoryCatalog {
     pub fn drop_database(&mut self, name: &str, cascade: bool) -> Result<bool> {
         match self.databases.get(name) {
             None => Ok(false),
-            Some(database) if !cascade && !database.tables.is_empty() => Err(Error::new(
-                "database-not-empty",
-                format!("database '{name}' is not empty"),
-            )
-            .with_hint("drop its tables first, or add CASCADE")),
+            Some(database) if !cascade && !database.tables.is_empty() => {
+                Err(Error::new("database-not-empty", format!("database '{name}' is not empty"))
+                    .with_hint("drop its tables first, or add CASCADE"))
+            }
             Some(_) => {
                 self.databases.remove(name);
                 Ok(true)

@@ -78,7 +78,9 @@ impl Catalogs {
             }
             Some(other) => {
                 return Err(Error::new("unknown-catalog-type", format!("unknown type of catalog '{other}'"))
-                    .with_detail(format!("Could not find any factory for identifier '{other}' that implements 'CatalogFactory'."))
+                    .with_detail(format!(
+                        "Could not find any factory for identifier '{other}' that implements 'CatalogFactory'."
+                    ))
                     .with_hint("'type' is 'iceberg' or 'generic_in_memory'"));
             }
             None => {

@@ -9,7 +9,11 @@ use crate::catalogs::Catalogs;
 use crate::options::unknown_option;
 use crate::result::{ResultBody, Warning};
 
-pub(crate) fn create(catalogs: &mut Catalogs, create: CreateCatalog, warnings: &mut Vec<Warning>) -> Result<ResultBody> {
+pub(crate) fn create(
+    catalogs: &mut Catalogs,
+    create: CreateCatalog,
+    warnings: &mut Vec<Warning>,
+) -> Result<ResultBody> {
     let name = &create.name.value;
     if catalogs.contains(name) {
         if create.if_not_exists {

@@ -38,10 +38,13 @@ pub(crate) async fn create(catalogs: &mut Catalogs, create: CreateDatabase) -> R
         if create.if_not_exists {
             return Ok(ResultBody::Done);
         }
-        return Err(Error::new("database-exists", format!("database '{database}' already exists in catalog '{catalog}'"))
-            .with_detail(format!("Database {database} already exists in Catalog {catalog}."))
-            .with_hint("add IF NOT EXISTS")
-            .at(span));
+        return Err(Error::new(
+            "database-exists",
+            format!("database '{database}' already exists in catalog '{catalog}'"),
+        )
+        .with_detail(format!("Database {database} already exists in Catalog {catalog}."))
+        .with_hint("add IF NOT EXISTS")
+        .at(span));
     }
     match &mut entry.kind {
         CatalogKind::Memory(memory) => {

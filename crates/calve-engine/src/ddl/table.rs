@@ -49,7 +49,10 @@ pub(crate) async fn create(
             return Ok(ResultBody::Done);
         }
         return Err(Error::new("table-exists", format!("table '{path}' already exists"))
-            .with_detail(format!("Table (or view) {}.{} already exists in Catalog {}.", path.database, path.table, path.catalog))
+            .with_detail(format!(
+                "Table (or view) {}.{} already exists in Catalog {}.",
+                path.database, path.table, path.catalog
+            ))
             .with_hint("add IF NOT EXISTS, or DROP it first")
             .at(span));
     }
@@ -178,8 +181,11 @@ fn primary_key(create: &CreateTable, columns: &[NewColumn]) -> Result<Vec<String
             return Err(unknown_column(column, columns));
         }
         if names.contains(&column.value) {
-            return Err(Error::new("duplicate-column", format!("column '{}' stands twice in the primary key", column.value))
-                .at(column.span));
+            return Err(Error::new(
+                "duplicate-column",
+                format!("column '{}' stands twice in the primary key", column.value),
+            )
+            .at(column.span));
         }
         names.push(column.value.clone());
     }
@@ -207,8 +213,11 @@ fn partition(
         };
         let entry = (field.column.value.clone(), transform);
         if fields.contains(&entry) {
-            return Err(Error::new("duplicate-column", format!("partition field '{}' stands twice", field.column.value))
-                .at(field.span));
+            return Err(Error::new(
+                "duplicate-column",
+                format!("partition field '{}' stands twice", field.column.value),
+            )
+            .at(field.span));
         }
         fields.push(entry);
     }

@@ -52,16 +52,19 @@ struct Parsed {
 }
 
 impl Warehouse {
-    /// A catalog over the folder `warehouse`: `/x`, `file:/x` or `file:///x`. It need not exist yet.
+    /// A catalog over the folder `warehouse`: `/x`, `file:/x`, `file:///x`, or `x` in the working directory. It need not
+    /// exist yet.
     ///
     /// # Errors
-    /// `invalid-option` if it is missing, relative or a file; `not-supported` for another scheme.
+    /// `invalid-option` if it is missing, a relative URI or a file; `not-supported` for another scheme.
     fn open(settings: Settings, warehouse: Option<&str>) -> Result<Self> {
         let name = &settings.name;
         let warehouse = warehouse.map(str::trim).filter(|w| !w.is_empty()).ok_or_else(|| {
             Error::new("invalid-option", format!("option 'warehouse' of catalog '{name}' is missing"))
                 .with_detail("Cannot initialize HadoopCatalog because warehousePath must not be null or empty")
         })?;
+        let absolute = from_working_directory(warehouse);
+        let warehouse = absolute.as_deref().unwrap_or(warehouse);
         if let Some((scheme, _)) =
             warehouse.split_once("://").filter(|(scheme, _)| *scheme != "file" && !scheme.contains('/'))
         {
@@ -432,6 +435,18 @@ const TRASH: &str = ".dropped";
 
 fn is_trash(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(TRASH)
+}
+
+/// A relative path made absolute, as Hadoop does it; `None` for what is a URI or absolute already. Locations in metadata must
+/// not depend on where the next reader starts.
+fn from_working_directory(warehouse: &str) -> Option<String> {
+    let first = warehouse.split('/').next().unwrap_or_default();
+    if warehouse.starts_with('/') || first.contains(':') {
+        return None;
+    }
+    let path = std::env::current_dir().ok()?.join(warehouse);
+    let path: PathBuf = path.components().collect(); // without `.`
+    path.to_str().map(str::to_owned)
 }
 
 /// A folder that will become a table must not hold other folders: tables of a namespace of that name.

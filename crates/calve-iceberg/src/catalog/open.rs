@@ -167,7 +167,8 @@ mod tests {
             refused(&[("catalog-type", "hadoop"), ("warehouse", "s3://b/w")]).0,
             "not supported: a warehouse of scheme 's3' ('s3://b/w')"
         );
-        assert!(refused(&[("catalog-type", "hadoop"), ("warehouse", "w")]).0.contains("is not an absolute path"));
+        assert!(refused(&[("catalog-type", "hadoop"), ("warehouse", "file:w")]).0.contains("is not an absolute path"));
+        assert!(try_open(&[("catalog-type", "hadoop"), ("warehouse", "./w")]).is_ok());
         let catalog = try_open(&[
             ("catalog-type", "hadoop"),
             ("warehouse", "/w"),

@@ -23,6 +23,8 @@ mod provider;
 mod prune;
 mod reader;
 mod source;
+#[cfg(test)]
+mod tests;
 
 pub use options::ScanOptions;
 pub use provider::provider;

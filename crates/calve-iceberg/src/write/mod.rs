@@ -17,7 +17,7 @@ mod job;
 mod keys;
 mod live;
 mod location;
-mod metrics;
+pub(crate) mod metrics;
 mod omitted;
 mod options;
 mod output;

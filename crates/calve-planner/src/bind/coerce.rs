@@ -12,10 +12,10 @@ pub(super) fn to(expr: Expr, target: &DataType) -> Expr {
     }
     let data_type = target.with_nullable(expr.data_type.nullable);
     let span = expr.span;
-    if let ExprKind::Literal(value) = &expr.kind {
-        if let Some(value) = lossless(value, &expr.data_type.logical, &target.logical) {
-            return Expr { kind: ExprKind::Literal(value), data_type, span };
-        }
+    if let ExprKind::Literal(value) = &expr.kind
+        && let Some(value) = lossless(value, &expr.data_type.logical, &target.logical)
+    {
+        return Expr { kind: ExprKind::Literal(value), data_type, span };
     }
     Expr { kind: ExprKind::Cast { expr: Box::new(expr), safe: false }, data_type, span }
 }

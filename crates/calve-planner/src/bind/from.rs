@@ -114,21 +114,18 @@ impl Binder<'_> {
         let place = names::span_of(name);
         let options = self.hints.options_for(name).map_or(&[][..], |hint| hint.options.as_slice());
         let name = names::parts(name)?;
-        if let [single] = name.as_slice() {
-            if let Some(rel) = self.cte(&single.value, env)? {
-                if !options.is_empty() {
-                    return Err(Error::new(
-                        "invalid-hint",
-                        format!("'{}' is a query of WITH: hints belong to tables", single.value),
-                    )
+        if let [single] = name.as_slice()
+            && let Some(rel) = self.cte(&single.value, env)?
+        {
+            if !options.is_empty() {
+                let name = &single.value;
+                return Err(Error::new("invalid-hint", format!("'{name}' is a query of WITH: hints belong to tables"))
                     .with_detail(format!(
-                        "View '{}' cannot be enriched with new options. Hints can only be applied to tables.",
-                        single.value
+                        "View '{name}' cannot be enriched with new options. Hints can only be applied to tables."
                     ))
                     .at(place));
-                }
-                return derived(rel, Some(&single.value), alias);
             }
+            return derived(rel, Some(&single.value), alias);
         }
         let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
         let entry = self.table(&parts, options, place)?;

@@ -43,7 +43,7 @@ struct Binder<'a> {
 /// # Errors
 /// Everything Flink's validator refuses, and `not-supported` for what calve does not run, at its place.
 pub fn query(query: &calve_sql::Query, catalog: &dyn CatalogReader) -> Result<Rel> {
-    Binder { catalog, hints: &query.hints }.result(query)
+    on_deep_stack(|| Binder { catalog, hints: &query.hints }.result(query))
 }
 
 /// Binds an INSERT: its rows have the table's columns and types.
@@ -52,19 +52,15 @@ pub fn query(query: &calve_sql::Query, catalog: &dyn CatalogReader) -> Result<Re
 /// As [`query`]; `sink-mismatch` with Flink's sentence if columns or types do not fit the table; `not-writable` for
 /// metadata tables.
 pub fn insert(insert: &calve_sql::Insert, catalog: &dyn CatalogReader) -> Result<Sink> {
-    let binder = Binder { catalog, hints: &insert.query.hints };
-    let query = binder.result(&insert.query)?;
-    let hints = insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default();
-    let name: Vec<&str> = insert.table.parts.iter().map(String::as_str).collect();
-    let table = binder.table(&name, &hints, insert.table.span).map_err(|e| binder.missing_sink(e, &name))?;
-    if !table.writable {
-        return Err(Error::new("not-writable", format!("'{}' is not a table that can be written", table.path))
-            .at(insert.table.span));
-    }
-    let input = binder.sink_input(query, &table, insert)?;
-    // Also an expression whose type says NOT NULL can give NULL: a DECIMAL that overflows.
-    let not_null = table.columns.iter().enumerate().filter(|(_, c)| !c.data_type.nullable).map(|(i, _)| i).collect();
-    Ok(Sink { table, hints, overwrite: insert.overwrite, input, not_null, span: insert.table.span })
+    on_deep_stack(|| Binder { catalog, hints: &insert.query.hints }.insert(insert))
+}
+
+/// Stack for trees as deep as the parser lets them be, in bytes; only what is used costs memory. Copying and dropping
+/// expressions goes as deep as they are.
+const STACK: usize = 64 << 20;
+
+pub(crate) fn on_deep_stack<T>(bind: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(STACK / 2, STACK, bind)
 }
 
 /// Runs a step of a recursion over syntax or algebra, on more stack if the present one ends soon.
@@ -73,6 +69,22 @@ fn nested<T>(step: impl FnOnce() -> T) -> T {
 }
 
 impl Binder<'_> {
+    fn insert(&self, insert: &calve_sql::Insert) -> Result<Sink> {
+        let query = self.result(&insert.query)?;
+        let hints = insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default();
+        let name: Vec<&str> = insert.table.parts.iter().map(String::as_str).collect();
+        let table = self.table(&name, &hints, insert.table.span).map_err(|e| self.missing_sink(e, &name))?;
+        if !table.writable {
+            return Err(Error::new("not-writable", format!("'{}' is not a table that can be written", table.path))
+                .at(insert.table.span));
+        }
+        let input = self.sink_input(query, &table, insert)?;
+        // Also an expression whose type says NOT NULL can give NULL: a DECIMAL that overflows.
+        let not_null =
+            table.columns.iter().enumerate().filter(|(_, c)| !c.data_type.nullable).map(|(i, _)| i).collect();
+        Ok(Sink { table, hints, overwrite: insert.overwrite, input, not_null, span: insert.table.span })
+    }
+
     fn result(&self, query: &calve_sql::Query) -> Result<Rel> {
         Ok(query::result(self.query(&query.ast, scope::Env::default())?))
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Result, ScalarValue};
-use datafusion::logical_expr::utils::split_conjunction;
-use datafusion::logical_expr::{Distinct, Expr, LogicalPlan, Projection, Union, lit};
+use datafusion::logical_expr::{
+    BinaryExpr, Distinct, Expr, LogicalPlan, Operator, Projection, Union, binary_expr, lit,
+};
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
@@ -46,7 +47,7 @@ impl OptimizerRule for Guarded {
     }
 
     fn supports_rewrite(&self) -> bool {
-        self.rule.supports_rewrite()
+        true
     }
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
@@ -63,14 +64,15 @@ fn filters_global_aggregate(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// `... AND NULL` keeps no row, as FALSE keeps none. DataFusion takes the NULL for a condition of its own, without
-/// columns, and moves it below aggregates, also when it plans the execution.
+/// Where only TRUE counts, NULL is FALSE. DataFusion makes `x IS NOT NULL OR NULL` of `x = x`; then it takes a NULL
+/// beside an AND for a condition without columns, which it moves below aggregates, and a NULL beside an OR for a proof
+/// that no row is left, which makes COUNT(*) zero.
 #[derive(Debug)]
-pub(super) struct FalseFilters;
+pub(super) struct NullIsFalse;
 
-impl OptimizerRule for FalseFilters {
+impl OptimizerRule for NullIsFalse {
     fn name(&self) -> &str {
-        "false_filters"
+        "null_is_false"
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {
@@ -81,17 +83,50 @@ impl OptimizerRule for FalseFilters {
         true
     }
 
-    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        let LogicalPlan::Filter(mut filter) = plan else { return Ok(Transformed::no(plan)) };
-        let never = |part: &&Expr| {
-            matches!(part, Expr::Literal(ScalarValue::Boolean(None | Some(false)) | ScalarValue::Null, _))
+    fn rewrite(&self, mut plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let condition = match &mut plan {
+            LogicalPlan::Filter(filter) => Some(&mut filter.predicate),
+            LogicalPlan::Join(join) => join.filter.as_mut(),
+            _ => None,
         };
-        let parts = split_conjunction(&filter.predicate);
-        if parts.len() < 2 || !parts.iter().any(never) {
-            return Ok(Transformed::no(LogicalPlan::Filter(filter)));
+        match condition {
+            Some(condition) if has_null(condition) => {
+                *condition = without_null(std::mem::take(condition));
+                Ok(Transformed::yes(plan))
+            }
+            _ => Ok(Transformed::no(plan)),
         }
-        filter.predicate = lit(false);
-        Ok(Transformed::yes(LogicalPlan::Filter(filter)))
+    }
+}
+
+fn has_null(expr: &Expr) -> bool {
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::And | Operator::Or, right }) => {
+            has_null(left) || has_null(right)
+        }
+        Expr::Literal(value, _) => value.is_null(),
+        _ => false,
+    }
+}
+
+fn without_null(expr: Expr) -> Expr {
+    let truth = |e: &Expr| match e {
+        Expr::Literal(ScalarValue::Boolean(value), _) => *value,
+        _ => None,
+    };
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
+            let (left, right) = (without_null(*left), without_null(*right));
+            match (op, truth(&left), truth(&right)) {
+                (Operator::And, Some(false), _) | (Operator::Or, Some(true), _) => left,
+                (_, Some(_), _) => right,
+                (Operator::And, _, Some(false)) | (Operator::Or, _, Some(true)) => right,
+                (_, _, Some(_)) => left,
+                _ => binary_expr(left, op, right),
+            }
+        }
+        Expr::Literal(value, _) if value.is_null() => lit(false),
+        expr => expr,
     }
 }
 
@@ -134,7 +169,7 @@ impl OptimizerRule for EmptyInputs {
     }
 
     fn supports_rewrite(&self) -> bool {
-        self.0.supports_rewrite()
+        true
     }
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {

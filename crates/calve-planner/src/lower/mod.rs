@@ -9,11 +9,14 @@
 //! * Subqueries become joins here, by [`subquery`], because DataFusion's own rewrites take a second row of a scalar
 //!   subquery for another row of the result and do not know NOT IN with NULLs inside of expressions.
 
+mod aggregate;
 mod expr;
+mod filter;
+mod forget;
 mod free;
 mod guards;
 mod null_safe;
-mod padded;
+mod plans;
 mod relation;
 mod session;
 mod set_op;
@@ -54,7 +57,7 @@ pub struct LowerContext<'a> {
 /// What `source` says; `not-supported` for correlated subqueries that cannot be taken apart and for types without
 /// values; `internal` if the algebra contradicts itself.
 pub fn plan(rel: &Rel, context: &LowerContext) -> Result<LogicalPlan> {
-    let mut lowering = Lowering { context, qualifiers: HashSet::new() };
+    let mut lowering = Lowering { context, qualifiers: Names::default(), names: Names::default() };
     let lowered = lowering.relation(rel, 0, None)?;
     let names = unique_names(rel.fields.iter().map(|f| f.name.as_str()));
     let exprs = zip(&lowered.columns, &rel.fields)?
@@ -97,22 +100,46 @@ impl Lowered {
 /// Lowers one query.
 struct Lowering<'a> {
     context: &'a LowerContext<'a>,
-    qualifiers: HashSet<String>,
+    qualifiers: Names,
+    names: Names,
+}
+
+/// Names that are given once.
+#[derive(Debug, Default)]
+struct Names {
+    taken: HashSet<String>,
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    /// The name, with a number if it was given before.
+    fn unique(&mut self, base: &str) -> String {
+        if self.taken.insert(base.to_owned()) {
+            return base.to_owned();
+        }
+        let base = match base.rsplit_once('_') {
+            Some((stem, n)) if self.taken.contains(stem) && n.parse::<usize>().is_ok() => stem,
+            _ => base,
+        };
+        let n = self.next.entry(base.to_owned()).or_insert(1);
+        loop {
+            *n += 1;
+            let name = format!("{base}_{n}");
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
 }
 
 impl Lowering<'_> {
     /// A qualifier that no other relation has, readable in EXPLAIN.
     fn qualifier(&mut self, base: &str) -> TableReference {
-        let mut name = base.to_owned();
-        let mut n = 1;
-        while !self.qualifiers.insert(name.clone()) {
-            n += 1;
-            name = format!("{base}_{n}");
-        }
-        TableReference::bare(name)
+        TableReference::bare(self.qualifiers.unique(base))
     }
 
-    /// A projection whose columns have a qualifier of their own.
+    /// A projection whose columns have a qualifier of their own. Their names are unique in the whole plan as well:
+    /// DataFusion drops qualifiers where it joins by keys that it computes.
     fn project(
         &mut self,
         base: &str,
@@ -120,14 +147,14 @@ impl Lowering<'_> {
         exprs: Vec<(DfExpr, String)>,
     ) -> Result<(LogicalPlan, Vec<Column>)> {
         let qualifier = self.qualifier(base);
-        let names = unique_names(exprs.iter().map(|(_, name)| name.as_str()));
-        let columns = names.iter().map(|name| Column::new(Some(qualifier.clone()), name)).collect();
-        let exprs = exprs
-            .into_iter()
-            .zip(names)
-            .map(|((expr, _), name)| expr.alias_qualified(Some(qualifier.clone()), name))
-            .collect();
-        let projection = Projection::try_new(exprs, Arc::new(plan)).map_err(failed)?;
+        let mut columns = Vec::with_capacity(exprs.len());
+        let mut aliased = Vec::with_capacity(exprs.len());
+        for (expr, name) in exprs {
+            let name = self.names.unique(&name);
+            columns.push(Column::new(Some(qualifier.clone()), &name));
+            aliased.push(expr.alias_qualified(Some(qualifier.clone()), name));
+        }
+        let projection = Projection::try_new(aliased, Arc::new(plan)).map_err(failed)?;
         Ok((LogicalPlan::Projection(projection), columns))
     }
 
@@ -138,7 +165,7 @@ impl Lowering<'_> {
             all.push((shape::typed(expr.clone(), &input.plan, field)?, field.name.clone()));
         }
         let keys: Vec<Outer> = input.outer.keys().copied().collect();
-        all.extend(input.outer.into_values().map(|c| (DfExpr::Column(c.clone()), c.name)));
+        all.extend(input.outer.into_values().map(|c| (DfExpr::Column(c), "outer".to_owned())));
         let (plan, mut columns) = self.project(base, input.plan, all)?;
         let outer = columns.split_off(exprs.len());
         Ok(Lowered { plan, columns, outer: keys.into_iter().zip(outer).collect() })

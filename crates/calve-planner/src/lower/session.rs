@@ -9,9 +9,9 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 
-use super::guards::{self, FalseFilters};
+use super::forget::ForgetConstants;
+use super::guards::{self, NullIsFalse};
 use super::null_safe::NullSafeJoinKeys;
-use super::padded::PaddedSides;
 use super::statistics::GuardedStatistics;
 
 /// Rows of a batch; DataFusion's default.
@@ -54,14 +54,14 @@ fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
         let simplifies = rule.name() == "simplify_expressions";
         rules.push(guards::guarded(rule));
         if simplifies {
-            rules.push(Arc::new(FalseFilters));
+            rules.push(Arc::new(NullIsFalse));
         }
     }
     rules
 }
 
 fn physical_optimizer_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(PaddedSides)];
+    let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(ForgetConstants)];
     for rule in PhysicalOptimizer::new().rules {
         if rule.name() == "aggregate_statistics" {
             rules.push(Arc::new(GuardedStatistics(rule)));

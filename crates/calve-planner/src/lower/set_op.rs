@@ -6,11 +6,11 @@ use calve_types::{Error, Result};
 use datafusion::common::Column;
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{
-    Distinct, Expr as DfExpr, ExprFunctionExt, JoinType, LogicalPlan, LogicalPlanBuilder, Union,
+    Distinct, Expr as DfExpr, ExprFunctionExt, JoinType, LogicalPlan, LogicalPlanBuilder, Projection, Union,
 };
 
 use super::expr::references;
-use super::relation::{and, is_same, join_plans, last_column};
+use super::plans::{and, is_same, join_plans, last_column};
 use super::subquery::Domain;
 use super::{Lowered, Lowering, failed};
 use crate::rel::{Field, SetOpKind};
@@ -42,9 +42,16 @@ impl Lowering<'_> {
     pub(super) fn union_all(&mut self, left: Lowered, right: Lowered, fields: &[Field]) -> Result<Lowered> {
         let left = self.exact("u", left, fields)?;
         let right = self.exact("u", right, fields)?;
+        // DataFusion wants inputs whose columns have the union's names.
+        let qualifier = self.qualifier("u");
+        let named = pairs(&left, &right)?
+            .into_iter()
+            .map(|(l, r)| DfExpr::Column(r).alias_qualified(Some(qualifier.clone()), l.name))
+            .collect();
+        let renamed = Projection::try_new(named, Arc::new(right.plan)).map_err(failed)?;
         let keys: Vec<_> = left.outer.keys().copied().collect();
         let width = left.columns.len();
-        let inputs = vec![Arc::new(left.plan), Arc::new(right.plan)];
+        let inputs = vec![Arc::new(left.plan), Arc::new(LogicalPlan::Projection(renamed))];
         let plan = LogicalPlan::Union(Union::try_new(inputs).map_err(failed)?);
         let exprs = plan.schema().columns().into_iter().map(|c| (DfExpr::Column(c.clone()), c.name)).collect();
         let (plan, mut columns) = self.project("u", plan, exprs)?;

@@ -2,7 +2,8 @@
 //!
 //! DataFusion 53's rule looks for the first half of an aggregate below the second half, passes over one that it cannot
 //! use (because of a FILTER), and then takes an aggregate further below for it: the outer aggregate gets the inner
-//! one's value. So the rule is asked only about aggregates without another one below.
+//! one's value. And statistics of filters and joins say zero rows too easily. So the rule is asked only about aggregates
+//! of all rows of a source.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ pub(super) struct GuardedStatistics(pub Arc<dyn PhysicalOptimizerRule + Send + S
 impl PhysicalOptimizerRule for GuardedStatistics {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_down(|node| {
-            if as_aggregate(&node).is_none() || aggregates(&node) > 2 || has_filter(&node) {
+            if !is_answerable(&node) {
                 return Ok(Transformed::no(node));
             }
             self.0.optimize(node, config).map(Transformed::yes)
@@ -37,17 +38,26 @@ impl PhysicalOptimizerRule for GuardedStatistics {
     }
 }
 
-fn as_aggregate(plan: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
-    plan.as_any().downcast_ref()
+/// Whether a plan is an aggregate, in two halves, of all rows of a source, whose statistics are its own.
+fn is_answerable(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let mut halves = 0;
+    let mut node = plan;
+    loop {
+        if let Some(aggregate) = node.as_any().downcast_ref::<AggregateExec>() {
+            halves += 1;
+            if aggregate.filter_expr().iter().any(Option::is_some) {
+                return false;
+            }
+        } else if halves == 0 || !node.children().is_empty() && !PASSING.contains(&node.name()) {
+            return false;
+        }
+        match node.children().as_slice() {
+            [] => return halves == 2,
+            [input] => node = input,
+            _ => return false,
+        }
+    }
 }
 
-/// Both halves of an aggregate count.
-fn aggregates(plan: &Arc<dyn ExecutionPlan>) -> usize {
-    let below: usize = plan.children().into_iter().map(aggregates).sum();
-    below + usize::from(as_aggregate(plan).is_some())
-}
-
-fn has_filter(plan: &Arc<dyn ExecutionPlan>) -> bool {
-    as_aggregate(plan).is_some_and(|a| a.filter_expr().iter().any(Option::is_some))
-        || plan.children().into_iter().any(has_filter)
-}
+/// Nodes that give all rows of their input with its statistics.
+const PASSING: [&str; 4] = ["CoalescePartitionsExec", "CooperativeExec", "ProjectionExec", "RepartitionExec"];

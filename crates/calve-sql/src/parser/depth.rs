@@ -11,6 +11,10 @@ const LIMIT: usize = 2_000;
 /// Stack for going through a tree of [`LIMIT`] levels, in bytes; only what is used costs memory.
 const STACK: usize = 64 << 20;
 
+/// How often tokens may be read. sqlparser reads a subquery in two pairs of parentheses twice, and what is inside it
+/// again for each time.
+const READS: usize = 1_000;
+
 /// Words that stand between or behind operands.
 const OPERATORS: [&str; 17] = [
     "AND", "OR", "NOT", "LIKE", "ILIKE", "RLIKE", "REGEXP", "SIMILAR", "IS", "IN", "BETWEEN", "OVERLAPS", "XOR", "AT",
@@ -41,6 +45,8 @@ struct Group {
     inner: usize,
     /// The deepest of what stands before the last comma or set operation.
     before: usize,
+    /// How often sqlparser reads the group; 0 is once.
+    reads: usize,
 }
 
 impl Group {
@@ -58,9 +64,20 @@ impl Group {
 pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
     let mut outer: Vec<Group> = vec![];
     let mut group = Group::default();
-    for token in tokens {
+    for (i, token) in tokens.iter().enumerate() {
         match &token.token {
-            Token::LParen | Token::LBracket => outer.push(std::mem::take(&mut group)),
+            Token::LParen | Token::LBracket => {
+                let reads = group.reads.max(1) * reads(tokens, i);
+                if reads > READS {
+                    return Err(Error::new(
+                        "syntax-error",
+                        "too many parentheses stand around subqueries in subqueries",
+                    )
+                    .with_hint("leave out parentheses that stand twice")
+                    .at(span_of(token.span)));
+                }
+                outer.push(std::mem::replace(&mut group, Group { reads, ..Group::default() }));
+            }
             Token::RParen | Token::RBracket => {
                 let inner = group.levels() + 1;
                 group = outer.pop().unwrap_or_default();
@@ -84,6 +101,19 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// How often a subquery is read that begins behind the parentheses from `at` on: once for each of them.
+fn reads(tokens: &[TokenWithSpan], at: usize) -> usize {
+    let is_paren = |t: Option<&TokenWithSpan>| t.is_some_and(|t| t.token == Token::LParen);
+    if !is_paren(tokens.get(at)) || at.checked_sub(1).is_some_and(|before| is_paren(tokens.get(before))) {
+        return 1;
+    }
+    let count = tokens.iter().skip(at).take_while(|t| t.token == Token::LParen).count();
+    match tokens.get(at + count).map(|t| &t.token) {
+        Some(Token::Word(w)) if matches!(w.keyword, Keyword::SELECT | Keyword::VALUES | Keyword::WITH) => count,
+        _ => 1,
+    }
 }
 
 /// Builds or goes through the tree of tokens that [`check`] let pass.

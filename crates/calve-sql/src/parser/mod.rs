@@ -27,6 +27,9 @@ const DEPTH: usize = 300;
 /// # Errors
 /// `syntax-error` and what is wrong with a data type, at the place in the script.
 pub fn parse(statement: &ScriptStatement) -> Result<Statement> {
+    if let Some(error) = &statement.error {
+        return Err(error.clone());
+    }
     if let Some(set) = set_or_reset(&statement.text) {
         return set.map_err(|e| {
             let start = Location { line: statement.line, column: statement.column };
@@ -78,37 +81,48 @@ fn set_or_reset(text: &str) -> Option<Result<Statement>> {
             _ => Err(Error::new("syntax-error", "expected SET 'key' = 'value'")),
         }),
         "RESET" if rest.is_empty() => Some(Ok(Statement::Reset { key: None })),
-        "RESET" => Some(Ok(Statement::Reset { key: Some(unquoted(rest)) })),
+        "RESET" => Some(match unquoted(rest) {
+            Some(key) => Ok(Statement::Reset { key: Some(key) }),
+            None => Err(Error::new("syntax-error", "expected RESET 'key'")),
+        }),
         _ => None,
     }
 }
 
 /// A key and a value; a quoted key may hold `=`.
 fn set_option(text: &str) -> Option<(String, String)> {
-    let (key, rest) = if text.starts_with('\'') {
-        let bytes = text.as_bytes();
-        let mut at = 1;
-        loop {
-            match (bytes.get(at)?, bytes.get(at + 1)) {
-                (b'\'', Some(b'\'')) => at += 2,
-                (b'\'', _) => break,
-                _ => at += 1,
-            }
+    let (key, rest) = match quoted(text) {
+        Some(quoted) => quoted,
+        None => {
+            let (key, _) = text.split_once('=')?;
+            (key.trim_end().to_owned(), text.get(key.len()..)?)
         }
-        (text.get(..=at)?, text.get(at + 1..)?.trim_start())
-    } else {
-        let at = text.find('=')?;
-        (text.get(..at)?.trim_end(), text.get(at..)?)
     };
-    Some((unquoted(key), unquoted(rest.strip_prefix('=')?.trim())))
+    Some((key, unquoted(rest.trim_start().strip_prefix('=')?.trim())?))
 }
 
-/// The text inside single quotes, or the text itself.
-fn unquoted(text: &str) -> String {
-    match text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
-        Some(inner) => inner.replace("''", "'"),
-        None => text.to_owned(),
+/// The content of the string literal at the beginning, and what stands behind it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let inner = text.strip_prefix('\'')?;
+    let mut from = 0;
+    loop {
+        let at = from + inner.get(from..)?.find('\'')?;
+        let behind = inner.get(at + 1..)?;
+        if !behind.starts_with('\'') {
+            return Some((inner.get(..at)?.replace("''", "'"), behind));
+        }
+        from = at + 2;
     }
+}
+
+/// The content of a string literal that is alone but for a comment behind it, or text without quotes as it is.
+fn unquoted(text: &str) -> Option<String> {
+    if !text.starts_with('\'') {
+        return Some(text.to_owned());
+    }
+    let (content, behind) = quoted(text)?;
+    let behind = behind.trim_start();
+    (behind.is_empty() || behind.starts_with("--") || behind.starts_with("/*")).then_some(content)
 }
 
 /// Units of time.

@@ -1,6 +1,6 @@
 //! `VALUES 1, 2`: rows of one value without parentheses, which sqlparser does not read.
 
-use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 
 fn is_word(token: Option<&TokenWithSpan>, words: &[&str]) -> bool {
     matches!(token.map(|t| &t.token), Some(Token::Word(w)) if w.quote_style.is_none()
@@ -12,38 +12,70 @@ fn begins_bare_row(token: Option<&TokenWithSpan>) -> bool {
     token.is_some_and(|t| t.token != Token::LParen) && !is_word(token, &["ROW"])
 }
 
+/// The rows of a VALUES that is read.
+struct Rows {
+    /// Parentheses around the VALUES.
+    depth: usize,
+    /// Whether the present row needs a `)`.
+    bare: bool,
+}
+
 /// The tokens with parentheses around the rows of VALUES that have none.
 pub(super) fn parenthesized(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let is_bare = |i: usize| is_word(tokens.get(i), &["VALUES"]) && begins_bare_row(tokens.get(i + 1));
-    let Some(first) = (0..tokens.len()).find(|&i| is_bare(i)) else { return tokens };
-    let mut all = tokens.get(..first).unwrap_or_default().to_vec();
-    // the parentheses around the row that is read, if it got its own
-    let mut bare: Option<usize> = None;
+    let missing = missing(&tokens);
+    if missing.is_empty() {
+        return tokens;
+    }
+    let end = tokens.last().map_or(Span::empty().end, |t| t.span.end);
+    let paren = |token: Token, at: Location| TokenWithSpan { token, span: Span::new(at, at) };
+    let mut missing = missing.into_iter().peekable();
+    let mut all = Vec::with_capacity(tokens.len() * 2);
+    for (i, token) in tokens.into_iter().enumerate() {
+        while let Some((_, before)) = missing.next_if(|(at, _)| *at == i) {
+            all.push(paren(before, token.span.start));
+        }
+        all.push(token);
+    }
+    all.extend(missing.map(|(_, token)| paren(token, end)));
+    all
+}
+
+/// Which parentheses are missing before which tokens, in order.
+fn missing(tokens: &[TokenWithSpan]) -> Vec<(usize, Token)> {
+    let mut missing = vec![];
     let mut depth = 0_usize;
-    let paren = |token: Token, at| TokenWithSpan { token, span: Span::new(at, at) };
-    for i in first..tokens.len() {
-        let Some(token) = tokens.get(i) else { break };
-        let ends_list = is_word(Some(token), &["UNION", "INTERSECT", "EXCEPT", "ORDER", "LIMIT", "OFFSET", "FETCH"]);
-        if bare == Some(depth) && (ends_list || matches!(token.token, Token::Comma | Token::RParen)) {
-            all.push(paren(Token::RParen, token.span.start));
-            bare = None;
+    let mut lists: Vec<Rows> = vec![];
+    for (i, token) in tokens.iter().enumerate() {
+        let mut begins_row = false;
+        if let Some(rows) = lists.last_mut().filter(|rows| rows.depth == depth) {
+            let ends = token.token == Token::RParen
+                || is_word(Some(token), &["UNION", "INTERSECT", "EXCEPT", "ORDER", "LIMIT", "OFFSET", "FETCH"]);
+            begins_row = token.token == Token::Comma;
+            if rows.bare && (ends || begins_row) {
+                missing.push((i, Token::RParen));
+                rows.bare = false;
+            }
+            if ends {
+                lists.pop();
+            }
         }
         match token.token {
             Token::LParen | Token::LBracket => depth += 1,
             Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
             _ => {}
         }
-        let continues = token.token == Token::Comma && all.last().is_some_and(|t| t.span.start == token.span.start);
-        all.push(token.clone());
-        if bare.is_none() && (is_bare(i) || continues && begins_bare_row(tokens.get(i + 1))) {
-            let at = tokens.get(i + 1).map_or(token.span.end, |t| t.span.start);
-            all.push(paren(Token::LParen, at));
-            bare = Some(depth);
+        if is_word(Some(token), &["VALUES"]) {
+            lists.push(Rows { depth, bare: false });
+            begins_row = true;
+        }
+        if begins_row
+            && begins_bare_row(tokens.get(i + 1))
+            && let Some(rows) = lists.last_mut()
+        {
+            missing.push((i + 1, Token::LParen));
+            rows.bare = true;
         }
     }
-    if bare.is_some() {
-        let at = all.last().map_or(Span::empty().end, |t| t.span.end);
-        all.push(paren(Token::RParen, at));
-    }
-    all
+    missing.extend(lists.iter().rev().filter(|rows| rows.bare).map(|_| (tokens.len(), Token::RParen)));
+    missing
 }

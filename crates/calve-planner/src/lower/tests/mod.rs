@@ -3,6 +3,7 @@
 //! Lowered plans run on DataFusion over tables in memory.
 
 mod build;
+mod explain;
 mod naive;
 mod optimizer;
 mod pushdown;

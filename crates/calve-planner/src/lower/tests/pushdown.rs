@@ -102,3 +102,9 @@ fn equal_columns_are_hash_join_keys() {
     assert!(plan.contains("Semi"), "{plan}");
     assert_eq!(scans.split(';').count(), 2, "the enclosing query is read once: {scans}");
 }
+
+#[test]
+fn counting_a_table_reads_its_statistics() {
+    let (_, plan) = seen(&aggregate(t(), vec![], vec![agg("COUNT", vec![])]));
+    assert!(plan.contains("PlaceholderRowExec"), "{plan}");
+}

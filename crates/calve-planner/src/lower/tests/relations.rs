@@ -143,6 +143,8 @@ fn the_first_of_the_distinct_may_be_null() {
 fn what_is_false_of_an_aggregate_leaves_no_row() {
     let max = aggregate(l(), vec![], vec![agg("MAX", vec![col(1)])]);
     assert_eq!(db().rows(&filter(max, not(eq(col(0), col(0))))), Vec::<String>::new());
+    let same = filter(l(), call("OR", vec![eq(col(0), col(0)), call("<", vec![col(1), col(0)])]));
+    assert_eq!(db().rows(&aggregate(same, vec![], vec![agg("COUNT", vec![])])), ["3"]);
     let none = || filter(l(), boolean(Some(false)));
     assert_eq!(db().rows(&aggregate(none(), vec![int(1)], vec![agg("COUNT", vec![])])), Vec::<String>::new());
 }
@@ -157,4 +159,14 @@ fn a_constant_of_an_outer_join_is_sorted() {
     let joined = join(l(), fives, JoinKind::Left, Some(eq(col(0), col(2))));
     let sorted = sort(project(joined, vec![col(3), col(0)]), vec![(0, false, true), (1, true, false)]);
     assert_eq!(db().ordered(&sorted).unwrap(), ["NULL 3", "NULL 2", "NULL NULL", "5 1"]);
+}
+
+#[test]
+fn constants_of_a_unions_inputs_are_sorted() {
+    let flagged = |flag| project(l(), vec![int(flag), col(0)]);
+    let union = set_op(flagged(2), flagged(1), SetOpKind::Union, true);
+    let top =
+        |fetch| db().ordered(&limit(sort(union.clone(), vec![(0, true, false), (1, false, true)]), 0, Some(fetch)));
+    assert_eq!(top(1).unwrap(), ["2 NULL"]);
+    assert_eq!(top(5).unwrap(), ["2 NULL", "2 1", "2 2", "2 3", "1 NULL"]);
 }

@@ -1,7 +1,9 @@
-//! The side of an outer join that is filled up with NULLs.
+//! Constants that are none.
 //!
-//! What is constant on that side (`LEFT JOIN (SELECT .. WHERE k = 5)`) is not constant after the join, but DataFusion 53
-//! takes it over and then leaves `ORDER BY k` out. So a node that forgets what is known of the columns stands between.
+//! What is constant on the side of an outer join that is filled up with NULLs (`LEFT JOIN (SELECT .. WHERE k = 5)`) is
+//! not constant after the join, but DataFusion 53 takes it over and then leaves `ORDER BY k` out. What is constant in
+//! each input of a union (`SELECT 'a', .. UNION ALL SELECT 'b', ..`) is left out of `ORDER BY .. LIMIT` too, and then
+//! one input's best rows drop those of the other. So a node that forgets what is known of the columns stands between.
 
 use std::any::Any;
 use std::fmt;
@@ -19,33 +21,36 @@ use datafusion::physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterDescription, FilterPushdownPhase, FilterPushdownPropagation,
 };
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
-/// Puts a [`PaddedExec`] on the sides of outer joins that are filled up with NULLs. Runs before DataFusion's rules.
+/// Puts a [`ForgetExec`] on the sides of outer joins that are filled up with NULLs and on the inputs of unions. Runs
+/// before DataFusion's rules.
 #[derive(Debug)]
-pub(super) struct PaddedSides;
+pub(super) struct ForgetConstants;
 
-impl PhysicalOptimizerRule for PaddedSides {
+impl PhysicalOptimizerRule for ForgetConstants {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|node| {
-            let (left, right) = match join_type(node.as_ref()) {
+            let (first, others) = match join_type(node.as_ref()) {
                 Some(JoinType::Left) => (false, true),
                 Some(JoinType::Right) => (true, false),
                 Some(JoinType::Full) => (true, true),
+                None if node.as_any().is::<UnionExec>() => (true, true),
                 _ => return Ok(Transformed::no(node)),
             };
-            let sides =
-                node.children().into_iter().zip([left, right]).map(|(input, padded)| {
-                    if padded { PaddedExec::over(Arc::clone(input)) } else { Arc::clone(input) }
-                });
-            let sides = sides.collect();
-            Ok(Transformed::yes(node.with_new_children(sides)?))
+            let inputs = node.children().into_iter().enumerate().map(|(i, input)| {
+                let forget = if i == 0 { first } else { others };
+                if forget { ForgetExec::over(Arc::clone(input)) } else { Arc::clone(input) }
+            });
+            let inputs = inputs.collect();
+            Ok(Transformed::yes(node.with_new_children(inputs)?))
         })
         .map(|t| t.data)
     }
 
     fn name(&self) -> &str {
-        "padded_sides"
+        "forget_constants"
     }
 
     fn schema_check(&self) -> bool {
@@ -62,12 +67,12 @@ fn join_type(plan: &dyn ExecutionPlan) -> Option<JoinType> {
 
 /// Its input's rows, without constants, equalities and order.
 #[derive(Debug)]
-struct PaddedExec {
+struct ForgetExec {
     input: Arc<dyn ExecutionPlan>,
     properties: Arc<PlanProperties>,
 }
 
-impl PaddedExec {
+impl ForgetExec {
     fn over(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
         let known = EquivalenceProperties::new(input.schema());
         let properties = Arc::new(PlanProperties::clone(input.properties()).with_eq_properties(known));
@@ -75,15 +80,15 @@ impl PaddedExec {
     }
 }
 
-impl DisplayAs for PaddedExec {
+impl DisplayAs for ForgetExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("PaddedExec")
+        f.write_str("ForgetExec")
     }
 }
 
-impl ExecutionPlan for PaddedExec {
+impl ExecutionPlan for ForgetExec {
     fn name(&self) -> &str {
-        "PaddedExec"
+        "ForgetExec"
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -100,7 +105,7 @@ impl ExecutionPlan for PaddedExec {
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         let [input] = <[_; 1]>::try_from(children)
-            .map_err(|_| DataFusionError::External(Box::new(Error::internal("PaddedExec takes one input"))))?;
+            .map_err(|_| DataFusionError::External(Box::new(Error::internal("ForgetExec takes one input"))))?;
         Ok(Self::over(input))
     }
 
