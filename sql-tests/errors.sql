@@ -18,7 +18,6 @@ INSERT INTO ordres VALUES (1, 'a');
 -- syntax
 SELEC 1;
 SELECT 1 FROM;
-SELECT 'unterminated;
 SELECT "double";
 
 -- types
@@ -44,3 +43,7 @@ DROP TABLE nothing;
 -- recognised and refused
 ALTER TABLE orders ADD (note STRING);
 CREATE VIEW v AS SELECT 1;
+
+-- a quote that does not end costs what stands before the next `;` at the end of a line
+SELECT 'unterminated;
+SELECT 2;

@@ -97,6 +97,9 @@ impl Runner {
         let mut worst = Exit::Done;
         let statements = calve_sql::split(&script.text);
         for (index, statement) in statements.iter().enumerate() {
+            if ["QUIT", "EXIT"].iter().any(|word| statement.text.eq_ignore_ascii_case(word)) {
+                return worst;
+            }
             let started = Instant::now();
             let work = execute(&mut self.session, &mut self.output, &self.diagnostics, index + 1, statement, started);
             let stop = tokio::select! {
@@ -121,9 +124,19 @@ impl Runner {
                     exit.worst(self.report(&error, script, index + 1, statement))
                 }
                 Stop::Signalled(number) => {
-                    let error = Error::new("interrupted", "the statement was interrupted");
+                    let interrupted = Error::new("interrupted", "the statement was interrupted");
+                    let (error, exit) = match self.session.settle().await {
+                        Some(Ok(snapshot)) => {
+                            let error = interrupted.with_detail(format!(
+                                "Its commit had begun and went through: the table has the rows, in snapshot {snapshot}."
+                            ));
+                            (error, Exit::Signalled(number))
+                        }
+                        Some(Err(error)) if error.may_have_committed() => (error, Exit::CommitUnknown),
+                        _ => (interrupted, Exit::Signalled(number)),
+                    };
                     self.report(&error, script, index + 1, statement);
-                    return Exit::Signalled(number);
+                    return exit;
                 }
             };
             worst = worst.worst(exit);

@@ -23,7 +23,7 @@ const END_OF_INPUT: i64 = i64::MAX;
 /// # Errors
 /// What the checks before the first row, the query, the writer or the commit refuse. Unless the code is
 /// `commit-unknown`, the table is as before and the files written are gone.
-pub(crate) async fn run(runner: &Runner<'_>, sink: &Sink, job_id: &str) -> Result<WriteSummary> {
+pub(crate) async fn run(runner: &Runner<'_>, sink: &Sink, job_id: &str, commits: &Commits) -> Result<WriteSummary> {
     let start = Instant::now();
     let Some(target) = downcast::<IcebergHandle>(&sink.table.handle) else {
         return Err(unsupported_connector(&sink.table).at(sink.span));
@@ -62,35 +62,63 @@ pub(crate) async fn run(runner: &Runner<'_>, sink: &Sink, job_id: &str) -> Resul
             operator_id: uuid::Uuid::new_v4().simple().to_string(),
             checkpoint_id: END_OF_INPUT,
         };
-        summary.snapshot_id = Some(commit_detached(target, branch, written, job).await?);
+        summary.snapshot_id = Some(commits.run(target, branch, written, job).await?);
     }
     summary.elapsed = start.elapsed();
     Ok(summary)
 }
 
-/// Commits in a task of its own: a cancelled statement must not leave a commit half way, or delete files of one that
-/// goes through.
-async fn commit_detached(
-    target: &IcebergHandle,
-    branch: String,
-    written: calve_iceberg::write::Written,
-    job: JobInfo,
-) -> Result<i64> {
-    let (catalog, table) = (target.catalog.clone(), target.table.clone());
-    let task = tokio::spawn(async move {
-        let operation = written.to_operation();
-        match commit(catalog.as_ref(), &table, &branch, operation, &job).await {
-            Ok(committed) => Ok(committed.snapshot_id),
-            Err(error) => {
-                if !error.may_have_committed() {
-                    written.discard(&table).await;
+/// Commits run in tasks of their own: a cancelled statement must not leave a commit half way, or delete files of one
+/// that goes through.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Commits {
+    running: Arc<tokio::sync::Mutex<()>>,
+    outcome: Arc<std::sync::Mutex<Option<Result<i64>>>>,
+}
+
+impl Commits {
+    async fn run(
+        &self,
+        target: &IcebergHandle,
+        branch: String,
+        written: calve_iceberg::write::Written,
+        job: JobInfo,
+    ) -> Result<i64> {
+        let (catalog, table, outcome) = (target.catalog.clone(), target.table.clone(), self.outcome.clone());
+        let running = self.running.clone().lock_owned().await;
+        let task = tokio::spawn(async move {
+            let operation = written.to_operation();
+            let result = match commit(catalog.as_ref(), &table, &branch, operation, &job).await {
+                Ok(committed) => Ok(committed.snapshot_id),
+                Err(error) => {
+                    if !error.may_have_committed() {
+                        written.discard(&table).await;
+                    }
+                    Err(error)
                 }
-                Err(error)
+            };
+            if let Ok(mut outcome) = outcome.lock() {
+                *outcome = Some(result.clone());
             }
-        }
-    });
-    task.await.map_err(|e| {
-        Error::new("commit-unknown", "the commit's outcome is not known")
-            .with_detail(format!("The commit task ended: {e}."))
-    })?
+            drop(running);
+            result
+        });
+        let result = task.await.map_err(|e| {
+            Error::new("commit-unknown", "the commit's outcome is not known")
+                .with_detail(format!("The commit task ended: {e}."))
+        })?;
+        self.take();
+        result
+    }
+
+    fn take(&self) -> Option<Result<i64>> {
+        self.outcome.lock().ok().and_then(|mut outcome| outcome.take())
+    }
+
+    /// Waits for the commit of a statement that was cancelled while it committed: the snapshot, or why there is none.
+    /// `None` if it had not begun to commit.
+    pub async fn settle(&self) -> Option<Result<i64>> {
+        let _running = self.running.lock().await;
+        self.take()
+    }
 }

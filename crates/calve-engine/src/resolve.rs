@@ -147,10 +147,19 @@ impl<'a> Resolved<'a> {
         self.siblings.insert(key, tables);
     }
 
-    /// Warnings about the hint of an INSERT.
-    pub fn warnings(&self, insert: &calve_sql::Insert) -> Vec<Warning> {
-        let hints = insert.hint.iter().flat_map(|hint| &hint.options);
-        hints.filter_map(|(key, _)| unknown_option(key, Place::Write)).collect()
+    /// Warnings about options in hints that look misspelt.
+    pub fn warnings(&self, statement: &calve_sql::Statement) -> Vec<Warning> {
+        let target = match statement {
+            calve_sql::Statement::Insert(insert) => Some(insert.table.span),
+            _ => None,
+        };
+        calve_planner::tables::referenced(statement)
+            .iter()
+            .flat_map(|reference| {
+                let place = if Some(reference.span) == target { Place::Write } else { Place::Read };
+                reference.hints.iter().filter_map(move |(key, _)| unknown_option(key, place))
+            })
+            .collect()
     }
 
     /// The provider that reads a table.

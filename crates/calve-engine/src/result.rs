@@ -1,12 +1,16 @@
 //! What a statement gives back.
 
+use std::panic::AssertUnwindSafe;
+
 use arrow::array::Array;
 use arrow::record_batch::RecordBatch;
 use calve_functions::EvalContext;
 use calve_planner::Field;
 use calve_types::{Error, Result};
 use datafusion::execution::SendableRecordBatchStream;
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
+
+use crate::session::panicked;
 
 /// The kind of a statement, as the machine-readable output names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +79,11 @@ impl Rows {
     /// # Errors
     /// What failed while the query ran.
     pub async fn next_text(&mut self) -> Option<Result<TextRows>> {
-        let batch = self.batches.next().await?;
+        let next = AssertUnwindSafe(self.batches.next()).catch_unwind().await;
+        let batch = match next {
+            Ok(batch) => batch?,
+            Err(panic) => return Some(Err(panicked(panic.as_ref()))),
+        };
         Some(batch.map_err(crate::error::from_datafusion).and_then(|b| self.text(&b)))
     }
 

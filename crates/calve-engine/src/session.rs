@@ -1,5 +1,7 @@
 //! A session and the one place where statements are told apart.
 
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use calve_functions::{EvalContext, TimeZone};
@@ -8,9 +10,11 @@ use calve_sql::{ScriptStatement, Statement};
 use calve_types::{Error, Result};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use futures::FutureExt;
 
 use crate::catalogs::Catalogs;
 use crate::error::from_datafusion;
+use crate::insert::Commits;
 use crate::options::Options;
 use crate::query::Runner;
 use crate::resolve::{Resolved, full_path};
@@ -31,6 +35,9 @@ pub struct Session {
     pub(crate) catalogs: Catalogs,
     pub(crate) options: Options,
     runtime: Arc<RuntimeEnv>,
+    commits: Commits,
+    /// Warnings about the options the session began with, for its first statement.
+    pending: Vec<Warning>,
 }
 
 impl std::fmt::Debug for Session {
@@ -52,10 +59,17 @@ impl Session {
         }
         let runtime = Arc::new(builder.build().map_err(from_datafusion)?);
         let mut checked = Options::default();
+        let mut pending = vec![];
         for (key, value) in &config.options {
-            checked.set(key, value)?;
+            pending.extend(checked.set(key, value)?);
         }
-        let session = Self { catalogs: Catalogs::default(), options: Options::new(config.options), runtime };
+        let session = Self {
+            catalogs: Catalogs::default(),
+            options: Options::new(config.options),
+            runtime,
+            commits: Commits::default(),
+            pending,
+        };
         session.context()?;
         Ok(session)
     }
@@ -79,14 +93,24 @@ impl Session {
     /// # Errors
     /// Whatever is wrong with the statement, with its place in the script, or what failed while it ran.
     pub async fn execute(&mut self, statement: &ScriptStatement) -> Result<StatementResult> {
-        self.run(calve_sql::parse(statement)?).await
+        // nothing should panic; what does anyway costs one statement, not the script
+        let run = AssertUnwindSafe(async { self.run(calve_sql::parse(statement)?).await });
+        let mut result = run.catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))?;
+        result.warnings.splice(0..0, std::mem::take(&mut self.pending));
+        Ok(result)
+    }
+
+    /// After a cancelled [`Session::execute`]: waits for the commit it may have begun. The new snapshot's id, or why the
+    /// commit is not in; `None` if the statement had not begun to commit.
+    pub async fn settle(&self) -> Option<Result<i64>> {
+        self.commits.settle().await
     }
 
     async fn run(&mut self, statement: Statement) -> Result<StatementResult> {
         let mut warnings = vec![];
         let body = match statement {
             Statement::Query(_) => {
-                let rel = self.bind_query(&statement).await?;
+                let (rel, warnings) = self.bind_query(&statement).await?;
                 let rows = self.query(rel).await?;
                 return Ok(StatementResult {
                     kind: StatementKind::Query,
@@ -155,9 +179,10 @@ impl Session {
         Ok(Runner::new(&self.options, Arc::clone(&self.runtime), self.context()?))
     }
 
-    async fn bind_query(&self, statement: &Statement) -> Result<Rel> {
+    async fn bind_query(&self, statement: &Statement) -> Result<(Rel, Vec<Warning>)> {
         let Statement::Query(query) = statement else { return Err(Error::internal("not a query")) };
-        calve_planner::bind::query(query, &self.resolve(statement).await?)
+        let resolved = self.resolve(statement).await?;
+        Ok((calve_planner::bind::query(query, &resolved)?, resolved.warnings(statement)))
     }
 
     async fn query(&self, rel: Rel) -> Result<Rows> {
@@ -169,10 +194,10 @@ impl Session {
     async fn insert(&self, statement: &Statement) -> Result<StatementResult> {
         let Statement::Insert(insert) = statement else { return Err(Error::internal("not an INSERT")) };
         let resolved = self.resolve(statement).await?;
-        let warnings = resolved.warnings(insert);
+        let warnings = resolved.warnings(statement);
         let sink = calve_planner::bind::insert(insert, &resolved)?;
         let job_id = uuid::Uuid::new_v4().simple().to_string();
-        let summary = insert::run(&self.runner()?, &sink, &job_id).await?;
+        let summary = insert::run(&self.runner()?, &sink, &job_id, &self.commits).await?;
         Ok(StatementResult {
             kind: StatementKind::Insert,
             body: ResultBody::Written(summary),
@@ -198,6 +223,13 @@ impl Session {
         };
         listing::names("result", vec![format!("== Abstract Syntax Tree ==\n{tree}")], &self.context()?)
     }
+}
+
+/// The error for a panic.
+pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text =
+        panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+    Error::internal(text.unwrap_or_else(|| "a panic".to_owned()))
 }
 
 /// The machine's time zone: `TZ`, else UTC.

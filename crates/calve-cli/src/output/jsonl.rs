@@ -100,7 +100,7 @@ impl<W: Write> JsonlOutput<W> {
             "line": place.map(|place| place.line),
             "column": place.map(|place| place.column),
         });
-        write!(self.buffer, ",\"status\":\"error\",\"error\":{error}}}\n")?;
+        writeln!(self.buffer, ",\"status\":\"error\",\"error\":{error}}}")?;
         self.give_out()
     }
 
@@ -176,5 +176,66 @@ impl<W: Write> JsonlOutput<W> {
         self.out.write_all(&self.buffer)?;
         self.buffer.clear();
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use calve_types::{Location, Span};
+    use serde_json::Value;
+
+    use super::*;
+
+    const HEADING: Heading<'_> = Heading { n: 2, sql: "SELECT \"é\"\n", line: 3, kind: StatementKind::Query };
+
+    fn failed() -> Error {
+        let place = Location { line: 4, column: 8 };
+        Error::new("cast-failed", "cannot cast 'x' to INT").at(Span::new(place, place))
+    }
+
+    fn only_line(out: Vec<u8>) -> Value {
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.matches('\n').count(), 1, "{text}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn a_failed_statement_has_all_fields_of_its_error() {
+        let mut output = JsonlOutput::new(Vec::new());
+        output.error(HEADING, &failed()).unwrap();
+        assert_eq!(
+            String::from_utf8(output.out).unwrap(),
+            "{\"n\":2,\"sql\":\"SELECT \\\"é\\\"\\n\",\"line\":3,\"kind\":\"query\",\"status\":\"error\",\"error\":\
+             {\"code\":\"cast-failed\",\"message\":\"cannot cast 'x' to INT\",\"detail\":null,\"hint\":null,\"line\":4,\
+             \"column\":8}}\n"
+        );
+    }
+
+    #[test]
+    fn rows_that_were_held_back_are_dropped_by_a_failure() {
+        let mut output = JsonlOutput::new(Vec::new());
+        output.begin(HEADING).unwrap();
+        output.buffer.extend_from_slice(b",\"columns\":[],\"rows\":[[\"1\"]");
+        output.give_out_if_long().unwrap();
+        output.error(HEADING, &failed()).unwrap();
+        let object = only_line(output.out);
+        assert!(object.get("rows").is_none() && object["status"] == "error");
+    }
+
+    #[test]
+    fn rows_that_were_given_out_stay_in_a_whole_object() {
+        let mut output = JsonlOutput::new(Vec::new());
+        output.begin(HEADING).unwrap();
+        output.buffer.extend_from_slice(b",\"columns\":[],\"rows\":[[\"1\"]");
+        while output.state == State::Held {
+            output.buffer.extend_from_slice(b",[\"2\"]");
+            output.give_out_if_long().unwrap();
+        }
+        output.error(HEADING, &failed()).unwrap();
+        let object = only_line(output.out);
+        assert!(object["rows"].as_array().unwrap().len() > 1_000 && object["status"] == "error");
+        assert_eq!(object["error"]["code"], "cast-failed");
     }
 }

@@ -27,7 +27,7 @@ impl<W: Write> TableOutput<W> {
         Self { out }
     }
 
-    /// Prints the result of a statement; `elapsed` is the time until the result was there, to which reading it adds.
+    /// Prints the result of a statement that was started at `started`.
     ///
     /// # Errors
     /// The statement fails while its rows are read, or `out` cannot be written.
@@ -38,7 +38,7 @@ impl<W: Write> TableOutput<W> {
             ResultBody::Rows(mut rows) => {
                 let cells = if result.kind == StatementKind::Query { Cells::Query } else { Cells::Command };
                 let names = rows.columns.iter().map(|field| field.name.clone()).collect();
-                let mut table = Box::new(Boxed::new(names, cells));
+                let mut table = Boxed::new(names, cells);
                 while let Some(batch) = rows.next_text().await {
                     for row in batch? {
                         table.push(row, &mut self.out)?;

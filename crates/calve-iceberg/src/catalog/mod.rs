@@ -1,6 +1,6 @@
 //! Catalogs: names to tables.
 
-mod create;
+pub(crate) mod create;
 mod hadoop;
 mod names;
 mod open;

@@ -50,8 +50,19 @@ impl VersionFiles {
     /// The newest version: the hint's, or the highest file's if the hint is missing or wrong, then upwards as long as
     /// there is a next one. `None` if there is no version.
     pub(crate) fn newest(&self) -> Result<Option<VersionFile>> {
-        let hinted = self.hint().map_or(Ok(None), |version| self.version(version))?;
+        let hint = self.hint();
+        let hinted = hint.map_or(Ok(None), |version| self.version(version))?;
         let Some(mut newest) = hinted.map_or_else(|| self.list(), |v| Ok(Some(v)))? else { return Ok(None) };
+        // the hint is written after its version: a higher one means that versions, and rows, were lost
+        if let Some(hint) = hint.filter(|hint| *hint > newest.version) {
+            let path = self.dir.join(format!("v{hint}.metadata.json"));
+            return Err(Error::new(
+                "invalid-table",
+                format!("the table's metadata file '{}' is missing", path.display()),
+            )
+            .with_detail(format!("Metadata file for version {hint} is missing"))
+            .with_hint(format!("restore the file, or write {} to {HINT} to go back to that version", newest.version)));
+        }
         while let Some(next) = newest.version.checked_add(1) {
             match self.version(next)? {
                 Some(file) => newest = file,
@@ -354,6 +365,8 @@ mod tests {
             fs::write(metadata.join(HINT), hint).unwrap();
             assert_eq!(newest().version, expected, "hint {hint:?}");
         }
+        fs::write(metadata.join(HINT), "11").unwrap();
+        assert_eq!(versions.newest().unwrap_err().code, "invalid-table");
         fs::write(metadata.join(HINT), "2").unwrap();
         fs::write(metadata.join("v4.metadata.json"), "{}").unwrap();
         assert_eq!(newest().name, "v4.metadata.json");

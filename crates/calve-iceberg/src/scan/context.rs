@@ -37,7 +37,7 @@ impl Columns {
     /// `invalid-table` if no schema of the table has a key field.
     pub(crate) fn new(table: &Table, keys: &BTreeSet<i32>) -> Result<Self> {
         let mut fields: Vec<NestedFieldRef> = table.metadata().current_schema().as_struct().fields().to_vec();
-        let mut arrow: Vec<Field> = fields.iter().map(|f| plain_field(f)).collect::<Result<_>>()?;
+        let mut arrow: Vec<Field> = fields.iter().map(plain_field).collect::<Result<_>>()?;
         let mut by_id: HashMap<i32, usize> = fields.iter().enumerate().map(|(i, f)| (f.id, i)).collect();
         for id in keys {
             if !by_id.contains_key(id) {

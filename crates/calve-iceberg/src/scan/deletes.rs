@@ -85,11 +85,14 @@ impl FileDeletes {
     }
 }
 
+/// Sequence numbers and positions by the path of the data file.
+type PositionsByPath = HashMap<String, Vec<(i64, RoaringTreemap)>>;
+
 /// Position delete files that apply to the same data files.
 #[derive(Debug, Default)]
 pub(crate) struct PositionDeletes {
     files: Vec<DeleteFile>,
-    loaded: OnceCell<Loaded<HashMap<String, Vec<(i64, RoaringTreemap)>>>>,
+    loaded: OnceCell<Loaded<PositionsByPath>>,
 }
 
 /// Something in memory that is charged to the query.
@@ -115,9 +118,9 @@ impl PositionDeletes {
         Ok(loaded.value.get(path).map_or(&[], Vec::as_slice))
     }
 
-    async fn load(&self, context: &Arc<ScanContext>) -> Result<Loaded<HashMap<String, Vec<(i64, RoaringTreemap)>>>> {
+    async fn load(&self, context: &Arc<ScanContext>) -> Result<Loaded<PositionsByPath>> {
         let memory = MemoryConsumer::new("position deletes").register(&context.pool);
-        let mut all: HashMap<String, Vec<(i64, RoaringTreemap)>> = HashMap::new();
+        let mut all = PositionsByPath::new();
         let mut loads = concurrently(context, &self.files, load_positions);
         while let Some((sequence, positions)) = loads.try_next().await? {
             for (path, positions) in positions {

@@ -147,7 +147,7 @@ impl Numbers {
             } else {
                 self.deleted.get(key).copied()
             };
-            let lives = newest.is_none_or(|newest| newest <= sequence);
+            let lives = newest.is_none_or(|newest| newest < sequence);
             all &= lives;
             lives
         });

@@ -41,8 +41,8 @@ impl Layout {
             }
         }
         let mut places = HashMap::new();
-        for (column, field) in columns.iter().enumerate() {
-            collect(field, Place { column, path: Vec::new() }, &file.fields()[column], &mut places);
+        for (column, (field, arrow)) in columns.iter().zip(file.fields()).enumerate() {
+            collect(field, Place { column, path: Vec::new() }, arrow, &mut places);
         }
         Self { columns, places }
     }

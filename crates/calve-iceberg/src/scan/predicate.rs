@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType as ArrowType, Schema};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::physical_expr::expressions::{CastColumnExpr, CastExpr, TryCastExpr};
+use datafusion::physical_expr::expressions::{CastColumnExpr, CastExpr, LikeExpr, Literal, TryCastExpr};
 use datafusion::physical_expr::{PhysicalExpr, conjunction_opt, split_conjunction};
 
 use super::convert::is_lossless;
@@ -12,10 +12,16 @@ use super::convert::is_lossless;
 /// The conjuncts of `filter` that are safe to prune by; `None` if there is none.
 ///
 /// To prune, DataFusion moves casts from columns to literals. That is wrong where a cast rounds: all microseconds of a
-/// millisecond equal that millisecond after a cast, but only one of them is the literal. Such conjuncts are left to the
-/// filter above the scan.
+/// millisecond equal that millisecond after a cast, but only one of them is the literal. It also misreads patterns with
+/// escape characters. Such conjuncts are left to the filter above the scan.
 pub(crate) fn prunable(filter: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Arc<dyn PhysicalExpr>> {
     conjunction_opt(split_conjunction(filter).into_iter().filter(|c| is_prunable(c, schema)).cloned())
+}
+
+/// DataFusion takes the prefix of a pattern with its escape characters.
+fn has_escape(like: &LikeExpr) -> bool {
+    let pattern = like.pattern().as_any().downcast_ref::<Literal>();
+    pattern.and_then(|p| p.value().try_as_str()).flatten().is_none_or(|text| text.contains('\\'))
 }
 
 /// Whether an expression is safe to prune by.
@@ -27,10 +33,8 @@ pub(crate) fn is_prunable(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool
             Some(cast.cast_type())
         } else if let Some(cast) = any.downcast_ref::<TryCastExpr>() {
             Some(cast.cast_type())
-        } else if any.is::<CastColumnExpr>() {
-            safe = false;
-            None
         } else {
+            safe &= !any.is::<CastColumnExpr>() && !any.downcast_ref::<LikeExpr>().is_some_and(has_escape);
             None
         };
         if let (Some(to), [inner]) = (to, e.children().as_slice()) {

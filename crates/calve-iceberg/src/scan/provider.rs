@@ -123,8 +123,8 @@ impl IcebergScan {
             mapping: self.options.mapping.clone(),
             pool: state.runtime_env().memory_pool.clone(),
         });
-        let mut options = TableParquetOptions::default();
-        options.global = state.config_options().execution.parquet.clone();
+        let global = state.config_options().execution.parquet.clone();
+        let options = TableParquetOptions { global, ..TableParquetOptions::default() };
         let statistics = self.statistics(&files);
         let source = DeleteAwareSource::new(context, columns, self.schema.clone(), options);
         let groups = self.groups(files, state.config().target_partitions()).map_err(external)?;

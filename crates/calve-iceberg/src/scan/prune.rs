@@ -201,11 +201,10 @@ impl PrunedColumn {
                 (PrimitiveLiteral::String(_), _) => known.narrow(scalar(low, result, &self.data_type), None),
                 (PrimitiveLiteral::Binary(_), _) => known.narrow(scalar(low, result, &self.data_type), None),
                 _ => {
-                    let up = add(high, i128::from(width) - 1);
-                    known.narrow(
-                        scalar(low, result, &self.data_type),
-                        up.and_then(|v| scalar(&v, result, &self.data_type)),
-                    );
+                    // a value close to the least one wraps around to a width above the greatest: no bound holds then
+                    if let Some(up) = add(high, i128::from(width) - 1) {
+                        known.narrow(scalar(low, result, &self.data_type), scalar(&up, result, &self.data_type));
+                    }
                 }
             },
             Transform::Year | Transform::Month | Transform::Day | Transform::Hour => {

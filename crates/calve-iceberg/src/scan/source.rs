@@ -141,14 +141,19 @@ impl FileSource for DeleteAwareSource {
         "iceberg"
     }
 
-    fn fmt_extra(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.filter {
-            Some(filter) => write!(f, ", predicate={filter}"),
-            None => Ok(()),
+    fn fmt_extra(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.filter, kind) {
+            (None, _) => Ok(()),
+            (Some(filter), DisplayFormatType::TreeRender) => writeln!(f, "predicate={filter}"),
+            (Some(filter), _) => write!(f, ", predicate={filter}"),
         }
     }
 
+    /// Columns only: the error of a computation must not look like that of a file.
     fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> DfResult<Option<Arc<dyn FileSource>>> {
+        if !projection.iter().all(|p| p.expr.as_any().is::<Column>()) {
+            return Ok(None);
+        }
         let projection = self.projection.try_merge(projection)?;
         Ok(Some(Arc::new(Self { projection, ..self.clone() })))
     }

@@ -82,7 +82,7 @@ pub(crate) async fn write(
 pub(crate) fn no_deletes_in_v1() -> Error {
     Error::unsupported("deleting rows of a table of format version 1")
         .with_detail("Cannot write delete files in a v1 table. Deletes are supported in V2 and above.")
-        .with_hint("set the table property 'format-version' = '2'")
+        .with_hint("create the table with 'format-version' = '2', or switch upsert off with the hint 'upsert-enabled' = 'false'")
 }
 
 fn columns() -> Vec<NestedFieldRef> {

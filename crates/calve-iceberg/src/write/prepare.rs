@@ -18,6 +18,7 @@ use super::position_deletes::no_deletes_in_v1;
 use super::route;
 use super::upload::Uncommitted;
 use super::upsert::{Upsert, key_columns};
+use crate::catalog::create::is_avro_name;
 use crate::table::Table;
 
 impl Job {
@@ -55,6 +56,12 @@ pub async fn prepare(table: &Table, options: WriteOptions) -> Result<Writer> {
     check_upsert(table, &options)?;
     if options.overwrite {
         return Err(Error::unsupported("INSERT OVERWRITE of an Iceberg table"));
+    }
+    if let Some(field) = metadata.default_partition_spec().fields().iter().find(|f| !is_avro_name(&f.name)) {
+        return Err(Error::unsupported(format!(
+            "partition field '{}': its name is not a name in Avro manifests",
+            field.name
+        )));
     }
     let (key, columns) = key_columns(schema, &options.key)?;
     Locations::new(table)?;

@@ -194,8 +194,12 @@ impl Binder<'_> {
                 retype(&mut old.expr, &fields)?;
             }
             for (column, l, r) in merged {
-                let merged = merge(&column, l, r, kind, &fields)?;
-                names.merged.retain(|old| !old.fields.iter().any(|f| merged.fields.contains(f)));
+                let mut merged = merge(&column, l, r, kind, &fields)?;
+                // A column merged before goes into the new one with all it stands for.
+                let (absorbed, kept) =
+                    names.merged.into_iter().partition(|old| old.fields.iter().any(|f| merged.fields.contains(f)));
+                names.merged = kept;
+                merged.fields.extend(absorbed.into_iter().flat_map(|old: Merged| old.fields));
                 names.merged.push(merged);
             }
             names
@@ -350,14 +354,13 @@ fn retype(expr: &mut Expr, fields: &[Field]) -> Result<()> {
 /// A column of USING on one side of a join.
 fn side(joined: &Namespace, range: std::ops::Range<usize>, column: &ast::Ident) -> Result<Expr> {
     let place = span::ident(column);
-    let merged = joined.merged.iter().find(|m| m.name == column.value && m.fields.iter().all(|f| range.contains(f)));
-    if let Some(merged) = merged {
-        return Ok(merged.expr.clone());
-    }
+    let merged = joined.merged.iter().filter(|m| m.name == column.value && m.fields.iter().all(|f| range.contains(f)));
+    let alone = |i: &usize| !merged.clone().any(|m| m.fields.contains(i));
     let named = |i: &usize| joined.fields.get(*i).is_some_and(|f| f.name == column.value);
-    let found: Vec<usize> = range.clone().filter(named).collect();
+    let mut found: Vec<Expr> = merged.clone().map(|m| m.expr.clone()).collect();
+    found.extend(range.clone().filter(named).filter(alone).map(|i| joined.field(i, place)));
     match found.as_slice() {
-        [index] => Ok(joined.field(*index, place)),
+        [one] => Ok(one.clone()),
         [] => {
             let fields = joined.fields.get(range).unwrap_or_default();
             let error =

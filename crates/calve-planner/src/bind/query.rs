@@ -300,9 +300,6 @@ impl Sorted {
     }
 
     /// Projects from `input`, sorts, cuts, and drops what only the order needed. `fields` are the visible columns.
-    ///
-    /// # Errors
-    /// `invalid-order-by` for a key whose type has no order.
     pub fn project(self, input: Rel, fields: Vec<Field>, slice: Slice) -> Bound {
         let mut all = fields.clone();
         for (i, hidden) in self.exprs.iter().enumerate().skip(fields.len()) {
@@ -322,8 +319,10 @@ impl Sorted {
         slice.apply(sort(rel, self.keys)).into()
     }
 
+    /// Refuses keys whose type has no order.
+    ///
     /// # Errors
-    /// `invalid-order-by` if a key's type has no order.
+    /// `invalid-key` for MAP and MULTISET.
     pub fn check_keys(&self) -> Result<()> {
         self.keys.iter().try_for_each(|key| orderable(&key.expr))
     }

@@ -169,17 +169,17 @@ impl<'a> Scope<'a> {
             return Ok(Expr { span: place, ..expr.clone() });
         }
         for (depth, scope) in self.levels() {
-            if let Some(merged) = scope.namespace.merged.iter().find(|m| m.name == name.value) {
-                return outer(Expr { span: place, ..merged.expr.clone() }, depth);
-            }
-            let mut found = Vec::new();
+            let merged = scope.namespace.merged.iter().filter(|m| m.name == name.value);
+            let mut found: Vec<Expr> = merged.clone().map(|m| Expr { span: place, ..m.expr.clone() }).collect();
             for table in &scope.namespace.tables {
-                found.extend(scope.namespace.column_of(table, name)?);
+                let column = scope.namespace.column_of(table, name)?;
+                let alone = column.filter(|index| !merged.clone().any(|m| m.fields.contains(index)));
+                found.extend(alone.map(|index| scope.namespace.field(index, place)));
             }
-            match found.as_slice() {
-                [] => {}
-                [index] => return outer(scope.namespace.field(*index, place), depth),
-                _ => return Err(ambiguous(&name.value, place)),
+            match (found.pop(), found.is_empty()) {
+                (None, _) => {}
+                (Some(value), true) => return outer(value, depth),
+                (Some(_), false) => return Err(ambiguous(&name.value, place)),
             }
         }
         // Words that are no columns if no column is called so.

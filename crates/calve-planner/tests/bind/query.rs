@@ -209,6 +209,10 @@ fn joins() {
         ("SELECT id, l.id AS a, r.id AS b FROM l LEFT JOIN r USING (id)", "id INT\ta INT\tb INT"),
         ("SELECT id FROM l JOIN r USING (id) JOIN t USING (id)", "id INT"),
         (
+            "SELECT * FROM l JOIN r USING (id) LEFT JOIN t USING (id)",
+            "id INT\tlv STRING\trv STRING\tname STRING\tamt DECIMAL(10, 2)",
+        ),
+        (
             "SELECT x, y, z FROM (VALUES (1, 2)) AS a(x, y) JOIN (VALUES (CAST(1 AS BIGINT), 3)) AS b(x, z) USING (x)",
             "x BIGINT NOT NULL\ty INT NOT NULL\tz INT NOT NULL",
         ),

@@ -138,6 +138,8 @@ fn joins() {
             "1:22-1:23 INNER, LEFT, RIGHT or FULL join requires a condition (NATURAL keyword or ON or USING clause)",
         ),
         ("SELECT * FROM l JOIN r ON l.id", "1:27-1:31 ON clause must be a condition"),
+        ("SELECT id FROM l JOIN r USING (id) JOIN t ON t.id = l.id", "1:8-1:10 Column 'id' is ambiguous"),
+        ("SELECT 1 FROM l JOIN r ON l.id = r.id JOIN t USING (id)", "1:53-1:55 Column 'id' is ambiguous"),
         ("SELECT * FROM l JOIN r USING (nope)", "1:31-1:35 Column 'nope' not found in any table"),
     ]);
 }

@@ -51,7 +51,7 @@ impl Parser {
         let mut parser = sqlparser::parser::Parser::new(&FlinkDialect)
             .with_recursion_limit(DEPTH)
             .with_tokens_with_locations(tokens.to_vec());
-        on_deep_stack(|| parser.parse_query()).map_err(|e| self.from_sqlparser(e))?;
+        on_deep_stack(|| parser.parse_query()).map_err(|e| self.syntax_error(e))?;
         let next = parser.peek_token();
         match next.token {
             Token::RParen => Ok(()),

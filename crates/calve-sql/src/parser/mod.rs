@@ -367,7 +367,7 @@ impl Parser {
         let whole = span.to(rest.last().map_or(span, |t| span_of(t.span)));
         let mut parser =
             sqlparser::parser::Parser::new(&FlinkDialect).with_recursion_limit(DEPTH).with_tokens_with_locations(rest);
-        let parsed = on_deep_stack(|| parser.parse_query()).map_err(|e| self.from_sqlparser(e)).and_then(|ast| {
+        let parsed = on_deep_stack(|| parser.parse_query()).map_err(|e| self.syntax_error(e)).and_then(|ast| {
             let next = parser.peek_token();
             match next.token {
                 Token::EOF => Ok(ast),
@@ -402,7 +402,7 @@ impl Parser {
         let mut parser = sqlparser::parser::Parser::new(&FlinkDialect)
             .with_recursion_limit(DEPTH)
             .with_tokens_with_locations(tokens);
-        let expr = on_deep_stack(|| parser.parse_expr()).map_err(|e| self.from_sqlparser(e))?;
+        let expr = on_deep_stack(|| parser.parse_expr()).map_err(|e| self.syntax_error(e))?;
         let next = parser.peek_token();
         if next.token != Token::EOF {
             return Err(Error::new("syntax-error", format!("unexpected '{}'", next.token)).at(span_of(next.span)));
@@ -412,7 +412,7 @@ impl Parser {
     }
 
     /// sqlparser's error, whose place is a part of its text.
-    fn from_sqlparser(&self, error: ParserError) -> Error {
+    fn syntax_error(&self, error: ParserError) -> Error {
         let text = match error {
             ParserError::ParserError(text) | ParserError::TokenizerError(text) => text,
             ParserError::RecursionLimitExceeded => {

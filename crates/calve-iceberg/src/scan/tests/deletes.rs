@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Float32Array, Float64Array, Int32Array, StringArray};
+use arrow::array::{ArrayRef, AsArray, BinaryArray, Float32Array, Float64Array, Int32Array, StringArray};
+use datafusion::datasource::physical_plan::FileScanConfig;
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::functions_aggregate::count::count_all;
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::prelude::{col, lit};
 use iceberg::spec::*;
@@ -66,11 +69,8 @@ async fn a_vector_replaces_position_delete_files() {
 
 #[tokio::test]
 async fn keys_follow_renames_promotions_and_dropped_columns() {
-    let columns = fields(&[
-        (1, "id", PrimitiveType::Int),
-        (2, "name", PrimitiveType::String),
-        (3, "x", PrimitiveType::Float),
-    ]);
+    let columns =
+        fields(&[(1, "id", PrimitiveType::Int), (2, "name", PrimitiveType::String), (3, "x", PrimitiveType::Float)]);
     let mut lake = Lake::new(FormatVersion::V2, schema(columns.clone()), &[]);
     let rows = |ids: Vec<i32>| {
         let names: ArrayRef = Arc::new(StringArray::from_iter_values(ids.iter().map(|i| format!("n{i}"))));
@@ -83,7 +83,8 @@ async fn keys_follow_renames_promotions_and_dropped_columns() {
     let by_int = lake.key_deletes(&batch(&columns[..1], rows(vec![2])[..1].to_vec()), &[1]);
     lake.commit(vec![by_name, by_int]).await;
     // `name` is dropped, `id` renamed and promoted, as is `x`
-    let now = fields(&[(1, "key", PrimitiveType::Long), (3, "x", PrimitiveType::Double), (4, "id", PrimitiveType::Int)]);
+    let now =
+        fields(&[(1, "key", PrimitiveType::Long), (3, "x", PrimitiveType::Double), (4, "id", PrimitiveType::Int)]);
     lake.set_schema(now.clone());
     let by_long = lake.key_deletes(&batch(&now[..1], vec![int64([Some(3)])]), &[1]);
     let x: ArrayRef = Arc::new(Float64Array::from(vec![2.0]));
@@ -147,7 +148,7 @@ async fn counts_come_from_metadata_only_without_deletes() {
         let provider = lake.provider(&[]);
         async move {
             let df = datafusion::prelude::SessionContext::new().read_table(provider).unwrap();
-            df.aggregate(vec![], vec![count(lit(1))]).unwrap().collect().await.map(|b| super::lake::lines(&b))
+            df.aggregate(vec![], vec![count_all()]).unwrap().collect().await.map(|b| super::lake::lines(&b))
         }
     };
     assert_eq!(counted(&lake).await.unwrap(), ["10"]);
@@ -174,18 +175,49 @@ async fn a_hundred_upserts_are_read_quickly() {
     assert!(start.elapsed().as_secs_f32() < 5.0, "{:?}", start.elapsed());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_are_spread_over_partitions_and_large_ones_cut() {
-    let columns = id_and_name();
+    let columns = fields(&[(1, "id", PrimitiveType::Long), (2, "load", PrimitiveType::Binary)]);
     let mut lake = Lake::new(FormatVersion::V2, schema(columns.clone()), &[]);
-    let mut files: Vec<_> = (0..5).map(|i| lake.data(&ids(&columns, i..i + 10))).collect();
-    // said to be large; a row group belongs to the range it begins in
-    lake.row_group_rows = 10;
-    let large = lake.file(&ids(&columns, 100..200));
-    files.push(large.clone().build().unwrap());
+    let rows = |ids: std::ops::Range<i64>, bytes: usize| {
+        let loads: ArrayRef = Arc::new(BinaryArray::from_iter_values(ids.clone().map(|i| vec![i as u8; bytes])));
+        batch(&columns, vec![int64(ids.map(Some)), loads])
+    };
+    let mut files: Vec<_> = (0..5).map(|i| lake.data(&rows(i..i + 1, 10))).collect();
+    lake.row_group_rows = 1;
+    let large = lake.data(&rows(100..130, 1 << 20));
+    let positions = lake.position_deletes(&[(large.file_path(), 2), (large.file_path(), 17)]).build().unwrap();
+    files.extend([large, positions]);
     lake.commit(files).await;
+    let keys = batch(&columns[..1], vec![int64([Some(3), Some(101), Some(129)])]);
+    let keys = lake.key_deletes(&keys, &[1]);
+    lake.commit(vec![keys]).await;
     let context = lake.session(4);
-    let plan = lake.provider(&[]).scan(&context.state(), None, &[], None).await.unwrap();
-    assert_eq!(plan.properties().partitioning.partition_count(), 4);
-    assert_eq!(lake.rows().await.len(), 150);
+    let plan = lake.provider(&[]).scan(&context.state(), Some(&vec![0]), &[], None).await.unwrap();
+    let source = plan.as_any().downcast_ref::<DataSourceExec>().unwrap();
+    let config = source.data_source().as_any().downcast_ref::<FileScanConfig>().unwrap();
+    let ranges = config.file_groups.iter().flat_map(|g| g.iter()).filter(|f| f.range.is_some()).count();
+    assert_eq!((config.file_groups.len(), ranges), (4, 4));
+    let ids: Vec<i64> = (0..5).chain(100..130).filter(|i| ![3, 101, 102, 117, 129].contains(i)).collect();
+    let mut read: Vec<i64> = Vec::new();
+    for batch in datafusion::physical_plan::collect(plan, context.task_ctx()).await.unwrap() {
+        read.extend(batch.column(0).as_primitive::<arrow::datatypes::Int64Type>().values());
+    }
+    read.sort_unstable();
+    assert_eq!(read, ids);
+}
+
+#[tokio::test]
+async fn a_table_of_version_1() {
+    let columns = id_and_name();
+    let mut lake = Lake::new(FormatVersion::V1, schema(columns.clone()), &[(1, "b", Transform::Bucket(4))]);
+    for i in 0..4i64 {
+        let partition = iceberg::transform::create_transform_function(&Transform::Bucket(4)).unwrap();
+        let bucket = partition.transform_literal(&Datum::long(i)).unwrap().unwrap();
+        let bucket = Struct::from_iter([Some(Literal::Primitive(bucket.literal().clone()))]);
+        let data = lake.file(&ids(&columns, i..i + 1)).partition(bucket).build().unwrap();
+        lake.commit(vec![data]).await;
+    }
+    assert_eq!(lake.rows().await.len(), 4);
+    assert_eq!(lake.rows_of(|df| df.filter(col("id").eq(lit(2i64)))).await, ["2,n2"]);
 }

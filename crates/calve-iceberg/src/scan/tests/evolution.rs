@@ -66,13 +66,14 @@ async fn columns_are_found_by_id() {
         (4, "d", PrimitiveType::Decimal { precision: 18, scale: 2 }),
         (6, "f", PrimitiveType::String),
     ]);
-    let default = NestedField::required(7, "g", Type::Primitive(PrimitiveType::Int)).with_initial_default(Literal::int(42));
+    let default =
+        NestedField::required(7, "g", Type::Primitive(PrimitiveType::Int)).with_initial_default(Literal::int(42));
     now.push(default.into());
     lake.set_schema(now);
     assert_eq!(lake.rows().await, ["0100,y,2,NaN,-0.07,42", "ff00,x,1,0.5,1.50,42"].map(|l| l.replace("0100", "01")));
     for (filter, rows) in [
         (col("e").eq(lit(2i64)), 1),
-        (col("d").gt(lit(ScalarDecimal::new("1.00"))), 1),
+        (col("d").gt(lit(datafusion::common::ScalarValue::Decimal128(Some(100), 18, 2))), 1),
         (col("g").eq(lit(42)), 2),
         (col("g").eq(lit(8)), 0),
         (col("f").is_null(), 2),
@@ -89,23 +90,14 @@ async fn columns_are_found_by_id() {
     assert_eq!(counted, ["1"]);
 }
 
-/// A literal of DECIMAL(18, 2).
-struct ScalarDecimal;
-
-impl ScalarDecimal {
-    fn new(text: &str) -> datafusion::common::ScalarValue {
-        let cents: f64 = text.parse::<f64>().unwrap() * 100.0;
-        datafusion::common::ScalarValue::Decimal128(Some(cents as i128), 18, 2)
-    }
-}
-
 #[tokio::test]
 async fn nested_fields_are_found_by_id() {
     let optional = |id, name, of| -> NestedFieldRef { NestedField::optional(id, name, of).into() };
     let long = || Type::Primitive(PrimitiveType::Long);
     let int = || Type::Primitive(PrimitiveType::Int);
     let make = |inner: Vec<NestedFieldRef>| -> Vec<NestedFieldRef> {
-        let list = ListType::new(NestedField::list_element(20, Type::Struct(StructType::new(inner.clone())), false).into());
+        let list =
+            ListType::new(NestedField::list_element(20, Type::Struct(StructType::new(inner.clone())), false).into());
         let map = MapType::new(
             NestedField::map_key_element(30, Type::Primitive(PrimitiveType::String)).into(),
             NestedField::map_value_element(31, inner[0].field_type.as_ref().clone(), false).into(),
@@ -203,9 +195,13 @@ async fn types_as_other_engines_store_them() {
     assert_eq!(plain(&batches[0].schema()), plain(&expected));
     assert_eq!(
         super::lake::lines(&batches),
-        ["ss,1970-01-01T00:00:01.500,1970-01-01T00:00:01.500Z,07070707070707070707070707070707,0102,01:00:00,dd,62,1.5"]
+        [
+            "ss,1970-01-01T00:00:01.500,1970-01-01T00:00:01.500Z,07070707070707070707070707070707,0102,01:00:00,dd,62,1.5"
+        ]
     );
-    let rows = lake.rows_of(|df| df.filter(col("u").eq(lit(datafusion::common::ScalarValue::Binary(Some(vec![7; 16])))))).await;
+    let rows = lake
+        .rows_of(|df| df.filter(col("u").eq(lit(datafusion::common::ScalarValue::Binary(Some(vec![7; 16]))))))
+        .await;
     assert_eq!(rows.len(), 1);
 }
 
@@ -239,7 +235,10 @@ async fn int96_reaches_all_years() {
     let file = lake.describe(&path, &two.unwrap()).build().unwrap();
     lake.commit(vec![file]).await;
     let batches = lake.query(Ok).await.unwrap();
-    assert_eq!(batches[0].schema().field(0).data_type(), &ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())));
+    assert_eq!(
+        batches[0].schema().field(0).data_type(),
+        &ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
+    );
     let rows = super::lake::lines(&batches);
     assert_eq!(rows, ["1500-01-01T12:00:00Z", "9999-01-01T12:00:00Z"]);
 }

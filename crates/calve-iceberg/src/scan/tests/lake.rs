@@ -87,8 +87,7 @@ impl Lake {
     /// A Parquet file with these rows, described but not committed.
     pub(super) fn file(&mut self, rows: &RecordBatch) -> DataFileBuilder {
         let path = self.path("parquet");
-        let properties =
-            WriterProperties::builder().set_max_row_group_row_count(Some(self.row_group_rows)).build();
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(self.row_group_rows)).build();
         let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), rows.schema(), Some(properties)).unwrap();
         writer.write(rows).unwrap();
         writer.close().unwrap();
@@ -123,7 +122,8 @@ impl Lake {
                 .collect::<BTreeMap<_, _>>()
                 .into_values()
                 .collect();
-            let metrics = Metrics::of_file(&footer, &MetricsConfig::of_table(&self.table(), &columns, &[]), &nans).unwrap();
+            let metrics =
+                Metrics::of_file(&footer, &MetricsConfig::of_table(&self.table(), &columns, &[]), &nans).unwrap();
             builder
                 .value_counts(metrics.value_counts)
                 .null_value_counts(metrics.null_value_counts)

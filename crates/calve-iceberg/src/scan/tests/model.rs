@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
-use datafusion::datasource::MemTable;
 use arrow::datatypes::DataType as ArrowType;
+use datafusion::datasource::MemTable;
 use datafusion::functions_aggregate::expr_fn::{count, max, min};
 use datafusion::prelude::{DataFrame, Expr, SessionConfig, SessionContext, cast, col, lit};
 use iceberg::spec::*;
@@ -152,10 +152,11 @@ impl Model {
                         self.rows[i].deleted = true;
                     }
                 }
-                let stored: Vec<_> =
-                    if rng.random_bool(0.3) { self.columns.clone() } else {
-                        ids.iter().map(|id| self.columns[*id as usize - 1].clone()).collect()
-                    };
+                let stored: Vec<_> = if rng.random_bool(0.3) {
+                    self.columns.clone()
+                } else {
+                    ids.iter().map(|id| self.columns[*id as usize - 1].clone()).collect()
+                };
                 let rows = to_batch(&stored, &keys.iter().collect::<Vec<_>>());
                 let mut file = self.lake.file(&rows);
                 file.content(DataContentType::EqualityDeletes).equality_ids(Some(ids.to_vec())).partition(partition);
@@ -163,14 +164,18 @@ impl Model {
             }
         }
         if !v3 && rng.random_bool(0.6) && !self.rows.is_empty() {
-            let mut hit: Vec<usize> = (0..rng.random_range(1..15)).map(|_| rng.random_range(0..self.rows.len())).collect();
+            let mut hit: Vec<usize> =
+                (0..rng.random_range(1..15)).map(|_| rng.random_range(0..self.rows.len())).collect();
             hit.sort_unstable();
             let mut scoped: HashMap<Struct, Vec<(String, i64)>> = HashMap::new();
             for i in hit {
                 let stored = &mut self.rows[i];
                 stored.deleted = true;
                 let (file, partition) = &self.files[stored.file];
-                scoped.entry(partition.clone()).or_default().push((file.file_path().to_owned(), stored.position as i64));
+                scoped
+                    .entry(partition.clone())
+                    .or_default()
+                    .push((file.file_path().to_owned(), stored.position as i64));
             }
             for (partition, mut deletes) in scoped {
                 deletes.sort();
@@ -331,7 +336,9 @@ async fn run(version: FormatVersion, partitioned: Option<Transform>, seed: u64) 
 async fn random_scans_equal_the_truth() {
     for seed in 0..1 {
         for version in [FormatVersion::V2, FormatVersion::V3] {
-            for transform in [None, Some(Transform::Identity), Some(Transform::Bucket(3)), Some(Transform::Truncate(10))] {
+            for transform in
+                [None, Some(Transform::Identity), Some(Transform::Bucket(3)), Some(Transform::Truncate(10))]
+            {
                 run(version, transform, seed).await;
             }
         }

@@ -15,11 +15,8 @@ async fn lake() -> Lake {
         lake.commit(vec![file]).await;
     }
     let reference = |id, retention| SnapshotReference { snapshot_id: id, retention };
-    let branch = SnapshotRetention::Branch {
-        min_snapshots_to_keep: None,
-        max_snapshot_age_ms: None,
-        max_ref_age_ms: None,
-    };
+    let branch =
+        SnapshotRetention::Branch { min_snapshots_to_keep: None, max_snapshot_age_ms: None, max_ref_age_ms: None };
     lake.change(|b| b.set_ref("b1", reference(1, branch)).unwrap());
     lake.change(|b| b.set_ref("t2", reference(2, SnapshotRetention::Tag { max_ref_age_ms: None })).unwrap());
     lake
