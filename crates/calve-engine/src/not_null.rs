@@ -1,4 +1,5 @@
-//! NULL on its way into a NOT NULL column: `table.exec.sink.not-null-enforcer`.
+//! NULL on its way into a NOT NULL column: `table.exec.sink.not-null-enforcer`. A function whose type says NOT NULL may give
+//! NULL all the same, as in Flink (a DECIMAL overflow, for one).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,7 +61,7 @@ fn check(
     Ok(RecordBatch::try_new(schema.clone(), kept.columns().to_vec())?)
 }
 
-fn null_error(column: &str) -> Error {
+pub(crate) fn null_error(column: &str) -> Error {
     Error::new("null-in-not-null", format!("column '{column}' is NOT NULL, and a row has NULL in it"))
         .with_detail(format!(
             "Column '{column}' is NOT NULL, however, a null value is being written into it. You can set job \

@@ -10,6 +10,7 @@ use calve_types::{Error, Result};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::{FutureExt, StreamExt};
 
+use crate::not_null;
 use crate::session::panicked;
 
 /// The kind of a statement, as the machine-readable output names it.
@@ -92,7 +93,12 @@ impl Rows {
             .columns
             .iter()
             .zip(batch.columns())
-            .map(|(field, array)| calve_functions::cast_to_string(array, &field.data_type, &self.context))
+            .map(|(field, array)| {
+                if !field.data_type.nullable && array.logical_null_count() > 0 {
+                    return Err(not_null::null_error(&field.name));
+                }
+                calve_functions::cast_to_string(array, &field.data_type, &self.context)
+            })
             .collect::<Result<Vec<_>>>()?;
         if columns.len() != self.columns.len() {
             return Err(Error::internal("the result has another number of columns than its plan"));

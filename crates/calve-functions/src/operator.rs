@@ -206,8 +206,14 @@ fn infer_comparison(args: &[Arg], is_equality: bool) -> std::result::Result<Vec<
     Ok(vec![a, b])
 }
 
+/// Rows are equal if their fields are, which is unknown for a NULL among them.
 fn infer_equality(args: &[Arg]) -> Inferred {
-    Ok(Signature { args: infer_comparison(args, true)?, returns: boolean(args) })
+    fn has_null(data_type: &DataType) -> bool {
+        data_type.nullable
+            || matches!(&data_type.logical, LogicalType::Row(fields) if fields.iter().any(|f| has_null(&f.data_type)))
+    }
+    let returns = LogicalType::Boolean.with_nullable(args.iter().any(|a| has_null(&a.data_type)));
+    Ok(Signature { args: infer_comparison(args, true)?, returns })
 }
 
 fn infer_order(args: &[Arg]) -> Inferred {

@@ -75,6 +75,7 @@ pub(crate) async fn create(
         });
     }
     let options = properties(&create.properties, warnings);
+    let partition = partition(&create, &columns, warnings)?;
     match &mut entry.kind {
         CatalogKind::Memory(memory) => {
             let columns = columns.into_iter().map(|(name, data_type, _)| Column { name, data_type }).collect();
@@ -82,7 +83,6 @@ pub(crate) async fn create(
         }
         CatalogKind::Iceberg(iceberg) => {
             warnings.extend(options.keys().filter_map(|key| unknown_option(key, Place::Table)));
-            let partition = partition(&create, &columns, warnings)?;
             let creation = TableCreation {
                 schema: to_iceberg(&columns, &primary_key).map_err(|e| e.at(span))?,
                 partition,

@@ -147,7 +147,7 @@ impl Numbers {
             } else {
                 self.deleted.get(key).copied()
             };
-            let lives = newest.is_none_or(|newest| newest < sequence);
+            let lives = newest.is_none_or(|newest| newest <= sequence);
             all &= lives;
             lives
         });
@@ -289,4 +289,44 @@ fn hashes(columns: &[ArrayRef], state: &RandomState) -> Result<Vec<u64>> {
         }
     }
     Ok(hashes)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use std::sync::Arc;
+
+    use arrow::array::{Int64Array, StringArray};
+
+    use super::*;
+
+    fn live(table: &KeyTable, columns: &[ArrayRef], sequence: i64) -> Vec<bool> {
+        let rows = columns[0].len();
+        let live = table.live(columns, sequence).unwrap();
+        (0..rows).map(|i| live.as_ref().is_none_or(|live| live.value(i))).collect()
+    }
+
+    #[test]
+    fn only_deletes_with_a_greater_sequence_number_hit() {
+        let ids = |v: Vec<Option<i64>>| -> ArrayRef { Arc::new(Int64Array::from(v)) };
+        let names = |v: Vec<Option<&str>>| -> ArrayRef { Arc::new(StringArray::from(v)) };
+        let mut numbers = KeyTable::new(&[ArrowType::Int64]).unwrap();
+        let mut rows = KeyTable::new(&[ArrowType::Int64, ArrowType::Utf8]).unwrap();
+        for (sequence, id) in [(3, Some(1)), (5, Some(2)), (3, Some(2)), (4, None)] {
+            numbers.add(&[ids(vec![id])], sequence).unwrap();
+            rows.add(&[ids(vec![id]), names(vec![Some("a")])], sequence).unwrap();
+        }
+        let some = ids(vec![Some(1), Some(2), None, Some(7)]);
+        let pair = [some.clone(), names(vec![Some("a"); 4])];
+        for (sequence, expected) in [
+            (2, [false, false, false, true]),
+            (3, [true, false, false, true]),
+            (4, [true, false, true, true]),
+            (5, [true, true, true, true]),
+        ] {
+            assert_eq!(live(&numbers, std::slice::from_ref(&some), sequence), expected, "{sequence}");
+            assert_eq!(live(&rows, &pair, sequence), expected, "{sequence}");
+        }
+        assert_eq!(live(&rows, &[some, names(vec![Some("b"), None, None, Some("a")])], 0), [true; 4]);
+    }
 }

@@ -16,6 +16,7 @@ use datafusion::logical_expr::{
 use super::expr::{Scope, Subqueries, references};
 use super::filter::conjuncts;
 use super::plans::{and, filter_plan, join_plans, last_column, one_row, same_values};
+use super::set_op::union_inputs;
 use super::subquery::Domain;
 use super::{Lowered, Lowering, Outer, failed, free, shape, zip};
 use crate::catalog::TableEntry;
@@ -55,6 +56,13 @@ impl Lowering<'_> {
                 Ok(Lowered { plan: LogicalPlan::Distinct(Distinct::All(Arc::new(distinct.plan))), ..distinct })
             }
             RelKind::SetOp { left, right, kind, all } => {
+                if let Some((inputs, all)) = union_inputs(rel)
+                    && free::of_relation(rel, level).is_empty()
+                {
+                    let inputs =
+                        inputs.into_iter().map(|i| self.relation(i, level, domain)).collect::<Result<Vec<_>>>()?;
+                    return self.union(inputs, all, &rel.fields);
+                }
                 let left = self.relation(left, level, domain)?;
                 let right = self.relation(right, level, domain)?;
                 self.set_op(left, right, *kind, *all, &rel.fields, domain)
@@ -155,22 +163,18 @@ impl Lowering<'_> {
         domain: Option<&Domain>,
     ) -> Result<Lowered> {
         let depends = rows.iter().flatten().any(|e| !free::of_expr(e, level).is_empty());
-        let mut all: Option<Lowered> = None;
+        let mut all: Vec<Lowered> = Vec::with_capacity(rows.len());
         for row in rows {
             let mut input = Lowered { plan: one_row(true), columns: vec![], outer: BTreeMap::new() };
             if depends {
                 input = self.depending(input, domain)?;
             }
-            let row = self.select(input, row, fields, level, domain)?;
-            all = Some(match all {
-                None => row,
-                Some(all) => self.union_all(all, row, fields)?,
-            });
+            all.push(self.select(input, row, fields, level, domain)?);
         }
-        match all {
-            Some(all) => Ok(all),
-            None => Ok(Lowered { plan: one_row(false), columns: vec![], outer: BTreeMap::new() }),
+        if all.is_empty() {
+            return Ok(Lowered { plan: one_row(false), columns: vec![], outer: BTreeMap::new() });
         }
+        self.union_all(all, fields)
     }
 
     /// A projection.

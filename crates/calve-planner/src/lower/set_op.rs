@@ -13,9 +13,31 @@ use super::expr::references;
 use super::plans::{and, is_same, join_plans, last_column};
 use super::subquery::Domain;
 use super::{Lowered, Lowering, failed};
-use crate::rel::{Field, SetOpKind};
+use crate::rel::{Field, Rel, RelKind, SetOpKind};
+
+/// The inputs of a chain of UNIONs, all with ALL if the last one has it; `None` if it is not a chain.
+pub(super) fn union_inputs(rel: &Rel) -> Option<(Vec<&Rel>, bool)> {
+    let RelKind::SetOp { kind: SetOpKind::Union, all: last_all, .. } = &rel.kind else { return None };
+    let mut inputs = vec![];
+    let mut chain = rel;
+    while let RelKind::SetOp { left, right, kind: SetOpKind::Union, all } = &chain.kind
+        && (*all || !last_all)
+    {
+        inputs.push(right.as_ref());
+        chain = left;
+    }
+    inputs.push(chain);
+    inputs.reverse();
+    (inputs.len() > 2).then_some((inputs, *last_all))
+}
 
 impl Lowering<'_> {
+    /// A chain of UNIONs whose inputs depend on no enclosing query.
+    pub(super) fn union(&mut self, inputs: Vec<Lowered>, all: bool, fields: &[Field]) -> Result<Lowered> {
+        let union = self.union_all(inputs, fields)?;
+        Ok(if all { union } else { distinct(union) })
+    }
+
     pub(super) fn set_op(
         &mut self,
         mut left: Lowered,
@@ -31,7 +53,7 @@ impl Lowering<'_> {
         }
         match kind {
             SetOpKind::Union => {
-                let union = self.union_all(left, right, fields)?;
+                let union = self.union_all(vec![left, right], fields)?;
                 Ok(if all { union } else { distinct(union) })
             }
             SetOpKind::Intersect => self.match_rows(left, right, JoinType::LeftSemi, all, fields),
@@ -39,20 +61,27 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn union_all(&mut self, left: Lowered, right: Lowered, fields: &[Field]) -> Result<Lowered> {
-        let left = self.exact("u", left, fields)?;
-        let right = self.exact("u", right, fields)?;
-        // DataFusion wants inputs whose columns have the union's names.
-        let qualifier = self.qualifier("u");
-        let named = pairs(&left, &right)?
-            .into_iter()
-            .map(|(l, r)| DfExpr::Column(r).alias_qualified(Some(qualifier.clone()), l.name))
-            .collect();
-        let renamed = Projection::try_new(named, Arc::new(right.plan)).map_err(failed)?;
-        let keys: Vec<_> = left.outer.keys().copied().collect();
-        let width = left.columns.len();
-        let inputs = vec![Arc::new(left.plan), Arc::new(LogicalPlan::Projection(renamed))];
-        let plan = LogicalPlan::Union(Union::try_new(inputs).map_err(failed)?);
+    /// All rows of all inputs, in one step: a chain of UNIONs is as long as scripts make it.
+    pub(super) fn union_all(&mut self, inputs: Vec<Lowered>, fields: &[Field]) -> Result<Lowered> {
+        let mut inputs = inputs.into_iter();
+        let first = inputs.next().ok_or_else(|| Error::internal("a union of nothing"))?;
+        let first = self.exact("u", first, fields)?;
+        let mut plans = vec![];
+        for input in inputs {
+            let input = self.exact("u", input, fields)?;
+            // DataFusion wants inputs whose columns have the union's names.
+            let qualifier = self.qualifier("u");
+            let named = pairs(&first, &input)?
+                .into_iter()
+                .map(|(f, c)| DfExpr::Column(c).alias_qualified(Some(qualifier.clone()), f.name))
+                .collect();
+            let renamed = Projection::try_new(named, Arc::new(input.plan)).map_err(failed)?;
+            plans.push(Arc::new(LogicalPlan::Projection(renamed)));
+        }
+        let keys: Vec<_> = first.outer.keys().copied().collect();
+        let width = first.columns.len();
+        plans.insert(0, Arc::new(first.plan));
+        let plan = LogicalPlan::Union(Union::try_new(plans).map_err(failed)?);
         let exprs = plan.schema().columns().into_iter().map(|c| (DfExpr::Column(c.clone()), c.name)).collect();
         let (plan, mut columns) = self.project("u", plan, exprs)?;
         let outer = columns.split_off(width.min(columns.len()));

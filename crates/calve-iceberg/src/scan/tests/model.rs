@@ -136,7 +136,7 @@ impl Model {
         }
         // keys, of older rows only
         for _ in 0..rng.random_range(0..3) {
-            let ids: &[i32] = [&[1][..], &[1, 2], &[2], &[3, 1], &[4]][rng.random_range(0..5)];
+            let ids: &[i32] = [&[1][..], &[1], &[1], &[1, 2], &[2], &[3, 1], &[4]][rng.random_range(0..7)];
             let mut scoped: HashMap<Struct, Vec<Row>> = HashMap::new();
             for _ in 0..rng.random_range(1..12) {
                 let row = match self.rows.get(rng.random_range(0..self.rows.len().max(1))) {
