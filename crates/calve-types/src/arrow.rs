@@ -13,7 +13,7 @@
 //! | INTERVAL YEAR TO MONTH | Interval(YearMonth) |
 //! | INTERVAL DAY TO SECOND | Duration(ms) |
 //! | ARRAY, MAP, ROW | List, Map, Struct |
-//! | MULTISET<E> | Map<E, Int32> |
+//! | `MULTISET<E>` | `Map<E, Int32>` |
 //! | NULL | Null |
 //!
 //! Lengths and precisions live in the Flink type alone.

@@ -308,7 +308,7 @@ pub fn sql_name(logical: &LogicalType) -> String {
     }
 }
 
-/// The family Calcite prints in "No match found for function signature F(<NUMERIC>)".
+/// The family Calcite prints in `No match found for function signature F(<NUMERIC>)`.
 pub fn family_name(logical: &LogicalType) -> String {
     use LogicalType as T;
     match logical {

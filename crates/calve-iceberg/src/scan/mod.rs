@@ -1,11 +1,11 @@
 //! Reading a table: one pinned snapshot, pruned, with all delete files applied.
 //!
 //! * [`ScanOptions`] picks the snapshot (time travel, branches, tags).
-//! * [`provider`] makes the DataFusion table; its `scan` plans: [`plan`] walks the manifests, [`prune`] skips what a
-//!   filter rules out, [`delete_index`] finds the delete files of every data file.
-//! * [`source`] reads: DataFusion's Parquet reader, fed by file with a field-id mapping ([`layout`], [`adapter`]), with row
-//!   selections for position deletes and deletion vectors ([`access`]) and a hash probe for equality deletes
-//!   ([`keytable`]). [`deletes`] loads delete files, each once per query, when a data file first needs them.
+//! * [`provider`] makes the DataFusion table; its `scan` plans: `plan` walks the manifests, `prune` skips what a
+//!   filter rules out, `delete_index` finds the delete files of every data file.
+//! * `source` reads: DataFusion's Parquet reader, fed by file with a field-id mapping (`layout`, `adapter`), with row
+//!   selections for position deletes and deletion vectors (`access`) and a hash probe for equality deletes
+//!   (`keytable`). `deletes` loads delete files, each once per query, when a data file first needs them.
 
 mod access;
 mod adapter;

@@ -4,9 +4,9 @@
 //! which is checked wherever a column is made. Columns are found by position, never by name; every relation that makes
 //! columns gets a qualifier of its own, so that names may repeat as they may in Flink.
 //!
-//! * [`relation`](self): one function for each kind of relation.
+//! * `relation`: one function for each kind of relation.
 //! * Expressions become native DataFusion expressions or kernels of calve-functions.
-//! * Subqueries become joins here, by [`subquery`], because DataFusion's own rewrites take a second row of a scalar
+//! * Subqueries become joins here, in `subquery`, because DataFusion's own rewrites take a second row of a scalar
 //!   subquery for another row of the result and do not know NOT IN with NULLs inside of expressions.
 
 mod aggregate;
