@@ -65,6 +65,9 @@ impl Lowering<'_> {
     pub(super) fn union_all(&mut self, inputs: Vec<Lowered>, fields: &[Field]) -> Result<Lowered> {
         let mut inputs = inputs.into_iter();
         let first = inputs.next().ok_or_else(|| Error::internal("a union of nothing"))?;
+        if inputs.len() == 0 {
+            return Ok(first);
+        }
         let first = self.exact("u", first, fields)?;
         let mut plans = vec![];
         for input in inputs {
