@@ -340,3 +340,13 @@ fn no_input_makes_it_panic() {
         assert!(!stderr(&output).contains("panicked"), "{shown}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn quit_ends_a_script() {
+    let dir = folder();
+    for word in ["QUIT", "exit"] {
+        let script = write(dir.path(), "quit.sql", &format!("SELECT 1;\n{word};\nSELECT nothing;"));
+        let output = run(&["run", "--output", "jsonl", &script]);
+        assert_eq!((code(&output), stdout(&output).lines().count()), (0, 1), "{word}");
+    }
+}

@@ -236,6 +236,10 @@ impl CatalogReader for Resolved<'_> {
         self.siblings.get(&(path.catalog.clone(), path.database.clone())).cloned().unwrap_or_default()
     }
 
+    fn catalogs(&self) -> Vec<String> {
+        self.catalogs.names()
+    }
+
     fn option(&self, key: &str) -> Option<String> {
         self.options.get(key).map(str::to_owned)
     }
