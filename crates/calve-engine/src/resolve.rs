@@ -104,6 +104,7 @@ impl<'a> Resolved<'a> {
                     partition_keys: vec![],
                     options: table.options.clone(),
                     writable: true,
+                    view: None,
                     handle: Arc::new(()),
                 }));
             }
@@ -129,6 +130,7 @@ impl<'a> Resolved<'a> {
                     partition_keys: vec![],
                     options: BTreeMap::new(),
                     writable: false,
+                    view: None,
                     handle: Arc::new(ProviderHandle(found.provider)),
                 }
             }
@@ -193,7 +195,7 @@ pub(crate) fn unsupported_connector(entry: &TableEntry) -> Error {
 }
 
 fn columns(columns: Vec<(String, calve_types::DataType)>) -> Vec<Column> {
-    columns.into_iter().map(|(name, data_type)| Column { name, data_type }).collect()
+    columns.into_iter().map(|(name, data_type)| Column::physical(name, data_type)).collect()
 }
 
 fn iceberg_entry(
@@ -219,6 +221,7 @@ fn iceberg_entry(
         partition_keys,
         options: metadata.properties().iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
         writable: true,
+        view: None,
         handle: Arc::new(IcebergHandle { catalog, table, hints }),
     })
 }

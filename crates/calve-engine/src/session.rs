@@ -158,6 +158,15 @@ impl Session {
                 ResultBody::Rows(show::catalog(&self.catalogs, &name, extended, &self.context()?)?)
             }
             Statement::Explain { statement, .. } => ResultBody::Rows(self.explain(&statement).await?),
+            Statement::CreateView(create) => return Err(Error::unsupported("CREATE VIEW").at(create.name.span)),
+            Statement::AlterView { name, .. } => return Err(Error::unsupported("ALTER VIEW").at(name.span)),
+            Statement::DropView { name, .. } => return Err(Error::unsupported("DROP VIEW").at(name.span)),
+            Statement::ShowCreate { name, .. } => return Err(Error::unsupported("SHOW CREATE").at(name.span)),
+            Statement::ShowPartitions { table, .. } => return Err(Error::unsupported("SHOW PARTITIONS").at(table.span)),
+            Statement::BeginStatementSet { span } | Statement::EndStatementSet { span } => {
+                return Err(Error::unsupported("BEGIN STATEMENT SET").at(span));
+            }
+            Statement::StatementSet(set) => return Err(Error::unsupported("STATEMENT SET").at(set.span)),
             Statement::Other { feature, span } => return Err(Error::unsupported(feature).at(span)),
         };
         Ok(StatementResult { kind: StatementKind::Command, body, warnings, job_id: None })

@@ -33,6 +33,13 @@ pub(crate) async fn show(catalogs: &Catalogs, show: &Show, context: &EvalContext
             let entry = catalogs.get(catalog).map_err(|e| e.at(place))?;
             ("database name", entry.databases().await.map_err(|e| e.at(place))?)
         }
+        ShowWhat::Views
+        | ShowWhat::Functions { .. }
+        | ShowWhat::Columns
+        | ShowWhat::Modules { .. }
+        | ShowWhat::Jars => {
+            return Err(Error::unsupported("this form of SHOW").at(show.span));
+        }
         ShowWhat::Tables => {
             let (catalog, database) = match &show.from {
                 None => (catalog.to_owned(), database.to_owned()),

@@ -26,12 +26,48 @@ impl fmt::Display for TablePath {
 }
 
 /// A column of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// Name, case-sensitive.
     pub name: String,
     /// Type.
     pub data_type: DataType,
+    /// Where its values come from.
+    pub kind: ColumnKind,
+}
+
+impl Column {
+    /// A column whose values are stored.
+    pub fn physical(name: impl Into<String>, data_type: DataType) -> Self {
+        Self { name: name.into(), data_type, kind: ColumnKind::Physical }
+    }
+}
+
+/// Where a column's values come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ColumnKind {
+    /// Stored in the table, in the order of the physical columns.
+    Physical,
+    /// `c AS expr`: computed on reading, over the table's other columns; not written.
+    Computed(Arc<calve_sql::ast::Expr>),
+    /// `c T METADATA [FROM 'key'] [VIRTUAL]`: offered by the connector.
+    Metadata {
+        /// The connector's name of it.
+        key: String,
+        /// `VIRTUAL`: not written.
+        is_virtual: bool,
+    },
+}
+
+/// What a view stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct View {
+    /// Its query.
+    pub query: calve_sql::Query,
+    /// The catalog that was current when it was made: short names in the query are completed with it.
+    pub catalog: String,
+    /// The database that was current then.
+    pub database: String,
 }
 
 /// A loaded table: one fixed version of it for the whole statement.
@@ -48,6 +84,8 @@ pub struct TableEntry {
     pub options: BTreeMap<String, String>,
     /// Whether rows can be inserted (metadata tables and views cannot be written).
     pub writable: bool,
+    /// The query of a view, whose `columns` are the names and types it had when it was made; `None` for a table.
+    pub view: Option<Arc<View>>,
     /// What the engine attached: the binder passes it on and never looks inside.
     pub handle: Arc<dyn Any + Send + Sync>,
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use calve_sql::ast::{self, Visit, Visitor};
-use calve_sql::{Hints, Query, Statement};
+use calve_sql::{AlterView, Hints, Insert, Query, Statement};
 use calve_types::Span;
 
 use crate::bind::{on_deep_stack, span};
@@ -26,17 +26,10 @@ pub fn referenced(statement: &Statement) -> Vec<Reference> {
     let mut found = Vec::new();
     match statement {
         Statement::Query(query) => in_query(query, &mut found),
-        Statement::Insert(insert) => {
-            add(
-                &mut found,
-                Reference {
-                    parts: insert.table.parts.clone(),
-                    hints: insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default(),
-                    span: insert.table.span,
-                },
-            );
-            in_query(&insert.query, &mut found);
-        }
+        Statement::Insert(insert) => in_insert(insert, &mut found),
+        Statement::StatementSet(set) => set.inserts.iter().for_each(|insert| in_insert(insert, &mut found)),
+        Statement::CreateView(create) => in_query(&create.query, &mut found),
+        Statement::AlterView { change: AlterView::As { query, .. }, .. } => in_query(query, &mut found),
         Statement::Explain { statement, .. } => found = referenced(statement),
         Statement::CreateTable(create) => {
             if let Some(query) = &create.query {
@@ -46,6 +39,16 @@ pub fn referenced(statement: &Statement) -> Vec<Reference> {
         _ => {}
     }
     found
+}
+
+fn in_insert(insert: &Insert, found: &mut Vec<Reference>) {
+    let target = Reference {
+        parts: insert.table.parts.clone(),
+        hints: insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default(),
+        span: insert.table.span,
+    };
+    add(found, target);
+    in_query(&insert.query, found);
 }
 
 fn in_query(query: &Query, found: &mut Vec<Reference>) {

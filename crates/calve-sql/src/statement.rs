@@ -119,10 +119,56 @@ pub enum Statement {
         /// `EXTENDED`.
         extended: bool,
     },
-    /// `EXPLAIN` of a query or an INSERT.
+    /// `CREATE VIEW`.
+    CreateView(Box<CreateView>),
+    /// `ALTER VIEW`.
+    AlterView {
+        /// Name.
+        name: Name,
+        /// What changes.
+        change: AlterView,
+    },
+    /// `DROP VIEW`.
+    DropView {
+        /// Name.
+        name: Name,
+        /// `IF EXISTS`.
+        if_exists: bool,
+        /// `TEMPORARY`.
+        temporary: bool,
+    },
+    /// `SHOW CREATE TABLE | VIEW | CATALOG name`.
+    ShowCreate {
+        /// Of what.
+        kind: ObjectKind,
+        /// Name.
+        name: Name,
+    },
+    /// `SHOW PARTITIONS t [PARTITION (k = v, ..)]`.
+    ShowPartitions {
+        /// The table.
+        table: Name,
+        /// Columns and literals.
+        partition: Vec<(Ident, ast::Expr)>,
+    },
+    /// `BEGIN STATEMENT SET`: the INSERTs up to END are one job.
+    BeginStatementSet {
+        /// Where it begins.
+        span: Span,
+    },
+    /// `END` of a statement set.
+    EndStatementSet {
+        /// Where it stands.
+        span: Span,
+    },
+    /// `EXECUTE STATEMENT SET BEGIN insert; .. END`.
+    StatementSet(StatementSet),
+    /// `EXPLAIN` of a query, an INSERT or a statement set.
     Explain {
         /// What is explained.
         statement: Box<Statement>,
+        /// `ESTIMATED_COST, CHANGELOG_MODE, ..`, in upper case, as written.
+        details: Vec<String>,
         /// Where EXPLAIN stands.
         span: Span,
     },
@@ -195,8 +241,8 @@ pub struct CreateTable {
     pub primary_key: Option<PrimaryKey>,
     /// Where `UNIQUE` stands, for each time it does.
     pub unique: Vec<Span>,
-    /// Where `WATERMARK` stands.
-    pub watermark: Option<Span>,
+    /// `WATERMARK FOR column AS expr`.
+    pub watermark: Option<Watermark>,
     /// `COMMENT`.
     pub comment: Option<String>,
     /// Where `DISTRIBUTED` stands.
@@ -205,8 +251,8 @@ pub struct CreateTable {
     pub partitioned_by: Vec<PartitionField>,
     /// `WITH`.
     pub properties: Vec<Property>,
-    /// Where `LIKE` stands.
-    pub like: Option<Span>,
+    /// `LIKE table [(options)]`.
+    pub like: Option<TableLike>,
     /// `AS query`.
     pub query: Option<Query>,
 }
@@ -235,7 +281,121 @@ pub enum ColumnKind {
     /// `c AS expr`.
     Computed(Box<ast::Expr>),
     /// `c TYPE METADATA [FROM 'key'] [VIRTUAL]`.
-    Metadata(DataType),
+    Metadata {
+        /// The type.
+        data_type: DataType,
+        /// `FROM 'key'`; the column's own name without it.
+        key: Option<String>,
+        /// `VIRTUAL`.
+        is_virtual: bool,
+    },
+}
+
+/// `WATERMARK FOR column AS expr`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Watermark {
+    /// The time column; more parts name a field inside a row.
+    pub column: Name,
+    /// The watermark.
+    pub expr: Box<ast::Expr>,
+    /// Where the clause stands.
+    pub span: Span,
+}
+
+/// `LIKE table [(options)]` of CREATE TABLE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableLike {
+    /// The table that is copied.
+    pub table: Name,
+    /// What is copied and how, in order.
+    pub options: Vec<(LikeMode, LikeFeature)>,
+    /// Where LIKE stands.
+    pub span: Span,
+}
+
+/// How LIKE copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LikeMode {
+    /// `INCLUDING`
+    Including,
+    /// `EXCLUDING`
+    Excluding,
+    /// `OVERWRITING`
+    Overwriting,
+}
+
+/// What LIKE copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LikeFeature {
+    /// `ALL`
+    All,
+    /// `CONSTRAINTS`
+    Constraints,
+    /// `DISTRIBUTION`
+    Distribution,
+    /// `GENERATED`: computed columns.
+    Generated,
+    /// `METADATA`
+    Metadata,
+    /// `OPTIONS`
+    Options,
+    /// `PARTITIONS`
+    Partitions,
+    /// `WATERMARKS`
+    Watermarks,
+}
+
+/// `CREATE [TEMPORARY] VIEW`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateView {
+    /// Name.
+    pub name: Name,
+    /// `TEMPORARY`.
+    pub temporary: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// Column names with their comments; empty takes the query's.
+    pub columns: Vec<(Ident, Option<String>)>,
+    /// `COMMENT`.
+    pub comment: Option<String>,
+    /// The query.
+    pub query: Query,
+    /// The query as it was written.
+    pub text: String,
+}
+
+/// What ALTER VIEW changes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AlterView {
+    /// `RENAME TO name`
+    Rename(Name),
+    /// `AS query`
+    As {
+        /// The query.
+        query: Query,
+        /// The query as it was written.
+        text: String,
+    },
+}
+
+/// The kinds of objects SHOW CREATE prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// `CATALOG`
+    Catalog,
+    /// `TABLE`
+    Table,
+    /// `VIEW`
+    View,
+}
+
+/// A statement set written as one statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatementSet {
+    /// Its INSERTs, at least one.
+    pub inserts: Vec<Insert>,
+    /// Where it begins.
+    pub span: Span,
 }
 
 /// `PRIMARY KEY (columns) NOT ENFORCED`.
@@ -303,6 +463,22 @@ pub enum ShowWhat {
     CurrentDatabase,
     /// `TABLES`
     Tables,
+    /// `VIEWS`
+    Views,
+    /// `FUNCTIONS`, `USER FUNCTIONS`
+    Functions {
+        /// `USER`: those of the user alone.
+        user: bool,
+    },
+    /// `COLUMNS FROM table`: the name is in `from`.
+    Columns,
+    /// `MODULES`, `FULL MODULES`
+    Modules {
+        /// `FULL`: those not in use too.
+        full: bool,
+    },
+    /// `JARS`
+    Jars,
 }
 
 /// The filter of SHOW.

@@ -78,7 +78,7 @@ pub(crate) async fn create(
     let partition = partition(&create, &columns, warnings)?;
     match &mut entry.kind {
         CatalogKind::Memory(memory) => {
-            let columns = columns.into_iter().map(|(name, data_type, _)| Column { name, data_type }).collect();
+            let columns = columns.into_iter().map(|(name, data_type, _)| Column::physical(name, data_type)).collect();
             memory.create_table(&path.database, &path.table, MemoryTable { columns, primary_key, options });
         }
         CatalogKind::Iceberg(iceberg) => {
@@ -104,7 +104,7 @@ fn refuse_unsupported(create: &CreateTable) -> Result<()> {
     let features = [
         (create.temporary, "CREATE TEMPORARY TABLE", create.name.span),
         (create.or_replace, "CREATE OR REPLACE TABLE", create.name.span),
-        (create.like.is_some(), "CREATE TABLE LIKE", create.like.unwrap_or_default()),
+        (create.like.is_some(), "CREATE TABLE LIKE", create.like.as_ref().map(|l| l.span).unwrap_or_default()),
         (create.query.is_some(), "CREATE TABLE AS SELECT", create.name.span),
         (create.distributed.is_some(), "DISTRIBUTED", create.distributed.unwrap_or_default()),
     ];
@@ -134,14 +134,14 @@ fn columns(create: &CreateTable, iceberg: bool) -> Result<Vec<NewColumn>> {
                     .at(span));
             }
             ColumnKind::Computed(_) => return Err(Error::unsupported("computed columns").at(span)),
-            ColumnKind::Metadata(_) => {
+            ColumnKind::Metadata { .. } => {
                 return Err(Error::unsupported(format!("metadata column '{name}'"))
                     .with_detail("Creating table with computed columns is not supported yet.")
                     .at(span));
             }
         }
     }
-    if let Some(span) = create.watermark {
+    if let Some(span) = create.watermark.as_ref().map(|w| w.span) {
         let error = Error::unsupported("WATERMARK").at(span);
         return Err(match iceberg {
             true => error.with_detail("Creating table with watermark specs is not supported yet."),

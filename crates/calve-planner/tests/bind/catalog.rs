@@ -46,11 +46,12 @@ impl CatalogReader for Tables {
         let calve_types::LogicalType::Row(fields) = row.logical else { panic!("no row") };
         Ok(Some(Arc::new(TableEntry {
             path: path.clone(),
-            columns: fields.into_iter().map(|f| Column { name: f.name, data_type: f.data_type }).collect(),
+            columns: fields.into_iter().map(|f| Column::physical(f.name, f.data_type)).collect(),
             primary_key: vec![],
             partition_keys: partitions.iter().map(|p| (*p).to_owned()).collect(),
             options: BTreeMap::new(),
             writable: !path.table.contains('$'),
+            view: None,
             handle: Arc::new(()),
         })))
     }

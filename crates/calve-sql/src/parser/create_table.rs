@@ -5,7 +5,8 @@ use sqlparser::tokenizer::Token;
 
 use super::Parser;
 use crate::statement::{
-    ColumnDef, ColumnKind, CreateTable, Ident, PartitionField, PartitionTransform, PrimaryKey, Statement,
+    ColumnDef, ColumnKind, CreateTable, Ident, LikeFeature, LikeMode, PartitionField, PartitionTransform, PrimaryKey,
+    Statement, TableLike, Watermark,
 };
 
 impl Parser {
@@ -48,12 +49,51 @@ impl Parser {
         }
         table.properties = self.properties()?;
         if self.is_keyword(0, "LIKE") {
-            table.like = Some(self.span());
-            self.at = self.tokens.len();
+            table.like = Some(self.table_like()?);
         } else if self.keyword("AS") {
             table.query = Some(self.query()?);
         }
         Ok(Statement::CreateTable(Box::new(table)))
+    }
+
+    /// `LIKE table [(INCLUDING ALL ..)]`
+    fn table_like(&mut self) -> Result<TableLike> {
+        let span = self.span();
+        self.expect_keywords(&["LIKE"])?;
+        let table = self.name("a table name")?;
+        let mut options = vec![];
+        if self.token(&Token::LParen) {
+            while !self.token(&Token::RParen) {
+                options.push(self.like_option()?);
+            }
+        }
+        Ok(TableLike { table, options, span: span.to(self.last_span()) })
+    }
+
+    fn like_option(&mut self) -> Result<(LikeMode, LikeFeature)> {
+        let mode = if self.keyword("INCLUDING") {
+            LikeMode::Including
+        } else if self.keyword("EXCLUDING") {
+            LikeMode::Excluding
+        } else if self.keyword("OVERWRITING") {
+            LikeMode::Overwriting
+        } else {
+            return Err(self.expected("INCLUDING, EXCLUDING or OVERWRITING"));
+        };
+        let features = [
+            ("ALL", LikeFeature::All),
+            ("CONSTRAINTS", LikeFeature::Constraints),
+            ("DISTRIBUTION", LikeFeature::Distribution),
+            ("GENERATED", LikeFeature::Generated),
+            ("METADATA", LikeFeature::Metadata),
+            ("OPTIONS", LikeFeature::Options),
+            ("PARTITIONS", LikeFeature::Partitions),
+            ("WATERMARKS", LikeFeature::Watermarks),
+        ];
+        match features.into_iter().find(|(word, _)| self.keyword(word)) {
+            Some((_, feature)) => Ok((mode, feature)),
+            None => Err(self.expected("what is copied, such as OPTIONS or ALL")),
+        }
     }
 
     fn skip_until(&mut self, keywords: &[&str]) {
@@ -66,15 +106,16 @@ impl Parser {
     fn element(&mut self, table: &mut CreateTable) -> Result<()> {
         let span = self.span();
         if self.is_keyword(0, "WATERMARK") && self.is_keyword(1, "FOR") {
-            if table.watermark.replace(span).is_some() {
+            if table.watermark.is_some() {
                 return Err(Error::new("syntax-error", "a table has one watermark")
                     .with_detail("Multiple WATERMARK statements is not supported yet.")
                     .at(span));
             }
             self.at += 2;
-            self.name("a column name")?;
+            let column = self.name("a column name")?;
             self.expect_keywords(&["AS"])?;
-            self.expression(&[Token::Comma, Token::RParen])?;
+            let expr = Box::new(self.expression(&[Token::Comma, Token::RParen])?);
+            table.watermark = Some(Watermark { column, expr, span: span.to(self.last_span()) });
             return Ok(());
         }
         if self.is_keyword(0, "CONSTRAINT")
@@ -137,12 +178,10 @@ impl Parser {
         loop {
             let span = self.span();
             if self.keyword("METADATA") {
-                if self.keyword("FROM") {
-                    self.string("a metadata key in quotes")?;
-                }
-                self.keyword("VIRTUAL");
+                let key = if self.keyword("FROM") { Some(self.string("a metadata key in quotes")?) } else { None };
+                let is_virtual = self.keyword("VIRTUAL");
                 if let ColumnKind::Physical { data_type, .. } = column.kind {
-                    column.kind = ColumnKind::Metadata(data_type);
+                    column.kind = ColumnKind::Metadata { data_type, key, is_virtual };
                 }
             } else if self.keywords(&["PRIMARY", "KEY"]) {
                 let not_enforced = self.enforced();

@@ -504,7 +504,7 @@ impl Parser {
             return Ok(self.other("EXPLAIN of a compiled plan"));
         }
         self.keywords(&["PLAN", "FOR"]);
-        Ok(Statement::Explain { statement: Box::new(self.statement()?), span })
+        Ok(Statement::Explain { statement: Box::new(self.statement()?), details: vec![], span })
     }
 
     fn create(&mut self) -> Result<Statement> {

@@ -95,11 +95,12 @@ pub fn fields(exprs: &[Expr]) -> Vec<Field> {
 pub fn entry(name: &str, columns: &[(&str, DataType)]) -> Arc<TableEntry> {
     Arc::new(TableEntry {
         path: TablePath { catalog: "c".into(), database: "d".into(), table: name.into() },
-        columns: columns.iter().map(|(n, t)| Column { name: (*n).into(), data_type: t.clone() }).collect(),
+        columns: columns.iter().map(|(n, t)| Column::physical(*n, t.clone())).collect(),
         primary_key: vec![],
         partition_keys: vec![],
         options: BTreeMap::new(),
         writable: true,
+        view: None,
         handle: Arc::new(()),
     })
 }
