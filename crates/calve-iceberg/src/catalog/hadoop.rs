@@ -17,9 +17,11 @@ use iceberg::{TableIdent, TableRequirement, TableUpdate};
 use uuid::Uuid;
 
 use super::create::new_metadata;
+use super::metadata::{apply, check_readable, check_requirements, deletes_old_metadata};
 use super::names::{check_namespace, check_table};
-use super::open::Settings;
+use super::settings::Settings;
 use super::versions::{VersionFile, VersionFiles, parse_name};
+use super::warehouse::local_warehouse;
 use super::{Catalog, TableCreation};
 use crate::commit::{CommitError, TableOps};
 use crate::error::Context;
@@ -63,26 +65,9 @@ impl Warehouse {
             Error::new("invalid-option", format!("option 'warehouse' of catalog '{name}' is missing"))
                 .with_detail("Cannot initialize HadoopCatalog because warehousePath must not be null or empty")
         })?;
-        let absolute = from_working_directory(warehouse);
-        let warehouse = absolute.as_deref().unwrap_or(warehouse);
-        if let Some((scheme, _)) =
-            warehouse.split_once("://").filter(|(scheme, _)| *scheme != "file" && !scheme.contains('/'))
-        {
-            return Err(Error::unsupported(format!("a warehouse of scheme '{scheme}' ('{warehouse}')"))
-                .with_hint("use a local folder: '/path' or 'file:///path'"));
-        }
-        let invalid =
-            |why: &str| Error::new("invalid-option", format!("the warehouse '{warehouse}' of catalog '{name}' {why}"));
-        let root = local_path(warehouse)
-            .map_err(|_| invalid("is not an absolute path").with_hint("use '/path' or 'file:///path'"))?;
-        if root.components().any(|c| matches!(c, std::path::Component::ParentDir)) {
-            return Err(invalid("contains '..'"));
-        }
-        if root.is_file() {
-            return Err(invalid("is a file, not a folder"));
-        }
+        let (warehouse, root) = local_warehouse(warehouse, name)?;
         Ok(Self {
-            warehouse: warehouse.trim_end_matches('/').to_owned(),
+            warehouse,
             root,
             io: TableIo::local(),
             manifests: ManifestCache::default(),
@@ -106,22 +91,6 @@ impl Warehouse {
         levels.fold(self.warehouse.clone(), |location, level| format!("{location}/{level}"))
     }
 
-    /// The name a person gave the database: its namespace without `base-namespace`.
-    fn database(&self, namespace: &[String]) -> String {
-        namespace.strip_prefix(self.settings.base_namespace.as_slice()).unwrap_or(namespace).join(".")
-    }
-
-    fn unknown_database(&self, namespace: &[String]) -> Error {
-        let (database, catalog) = (self.database(namespace), &self.settings.name);
-        if database.is_empty() {
-            let base = namespace.join(".");
-            return Error::new("unknown-database", format!("unknown namespace '{base}' in catalog '{catalog}'"))
-                .with_detail(format!("Namespace does not exist: {base}"));
-        }
-        Error::new("unknown-database", format!("unknown database '{database}' in catalog '{catalog}'"))
-            .with_detail(format!("Database {database} does not exist in Catalog {catalog}."))
-    }
-
     /// Whether the folder is a namespace: a folder that is not a table.
     fn is_namespace(folder: &Path) -> Result<bool> {
         Ok(folder.is_dir() && !VersionFiles::of_table(folder).any()?)
@@ -134,7 +103,7 @@ impl Warehouse {
             return Ok(Vec::new());
         }
         if !Self::is_namespace(&folder)? {
-            return Err(self.unknown_database(namespace));
+            return Err(self.settings.unknown_database(namespace));
         }
         let what = || format!("list the folder '{}'", folder.display());
         let mut children = Vec::new();
@@ -203,13 +172,7 @@ impl Warehouse {
     fn create(&self, ident: &TableIdent, creation: &TableCreation) -> Result<Table> {
         let folder = self.table_folder(ident)?;
         self.check_parents(ident.namespace())?;
-        let exists = || {
-            let (database, name) = (self.database(ident.namespace()), ident.name());
-            Error::new("table-exists", format!("table '{database}.{name}' already exists")).with_detail(format!(
-                "Table (or view) {database}.{name} already exists in Catalog {}.",
-                self.settings.name
-            ))
-        };
+        let exists = || self.settings.table_exists(ident.namespace(), ident.name());
         let versions = VersionFiles::of_table(&folder);
         if versions.any()? {
             return Err(exists());
@@ -234,24 +197,15 @@ impl Warehouse {
     ) -> Result<Table, CommitError> {
         let ident = base.ident();
         let folder = self.table_folder(ident).map_err(CommitError::Rejected)?;
-        if requirements.iter().any(|r| r.check(Some(base.metadata())).is_err()) {
-            return Err(CommitError::Conflict);
-        }
+        check_requirements(base, requirements)?;
         let location = base.metadata_location();
         let file = location.rsplit('/').next().and_then(parse_name).ok_or_else(|| {
             CommitError::Rejected(Error::internal(format!("'{location}' is not a version of a Hadoop table")))
         })?;
-        let what = || format!("change the metadata of table '{ident}'");
-        let built = updates
-            .into_iter()
-            .try_fold(base.metadata().as_ref().clone().into_builder(Some(location.to_owned())), |b, u| u.apply(b))
-            .and_then(|builder| builder.build())
-            .context(what)
-            .map_err(CommitError::Rejected)?;
+        let built = apply(base, updates)?;
         check_path_based(&built.metadata, base.metadata().location()).map_err(CommitError::Rejected)?;
         let next = VersionFiles::of_table(&folder).replace(&file, &built.metadata)?;
-        let delete_old = built.metadata.properties().get("write.metadata.delete-after-commit.enabled");
-        if delete_old.is_some_and(|v| v.eq_ignore_ascii_case("true")) {
+        if deletes_old_metadata(&built.metadata) {
             for old in &built.expired_metadata_logs {
                 if let Err(error) = local_path(&old.metadata_file).map(fs::remove_file) {
                     tracing::warn!(%error, file = old.metadata_file, "cannot delete an old metadata file");
@@ -263,23 +217,18 @@ impl Warehouse {
 
     fn create_namespace(&self, namespace: &[String], properties: &BTreeMap<String, String>) -> Result<()> {
         let folder = self.folder(namespace)?;
-        let name = self.database(namespace);
+        let name = self.settings.database(namespace);
         if !properties.is_empty() {
             return Err(Error::unsupported(format!("comment and properties of database '{name}' in a Hadoop catalog"))
                 .with_detail(format!("Cannot create namespace {}: metadata is not supported", namespace.join("."))));
         }
         self.check_parents(namespace)?;
-        let catalog = &self.settings.name;
-        let exists = || {
-            Error::new("database-exists", format!("database '{name}' already exists in catalog '{catalog}'"))
-                .with_detail(format!("Database {name} already exists in Catalog {catalog}."))
-        };
         let what = || format!("create the folder '{}'", folder.display());
         if let Some(parent) = folder.parent() {
             fs::create_dir_all(parent).context(what)?;
         }
         match fs::create_dir(&folder) {
-            Err(e) if e.kind() == ErrorKind::AlreadyExists => Err(exists()),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => Err(self.settings.database_exists(namespace)),
             done => done.context(what),
         }
     }
@@ -287,17 +236,12 @@ impl Warehouse {
     fn drop_namespace(&self, namespace: &[String]) -> Result<()> {
         let folder = self.folder(namespace)?;
         if namespace.is_empty() || !Self::is_namespace(&folder)? {
-            return Err(self.unknown_database(namespace));
+            return Err(self.settings.unknown_database(namespace));
         }
         match fs::remove_dir(&folder) {
             Ok(()) => Ok(()),
-            Err(e) if e.kind() == ErrorKind::NotFound => Err(self.unknown_database(namespace)),
-            Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty => {
-                let (name, catalog) = (self.database(namespace), &self.settings.name);
-                Err(Error::new("database-not-empty", format!("database '{name}' in catalog '{catalog}' is not empty"))
-                    .with_detail(format!("Database {name} in catalog {catalog} is not empty."))
-                    .with_hint("drop its tables first; CASCADE makes no difference, as in Flink's Iceberg connector"))
-            }
+            Err(e) if e.kind() == ErrorKind::NotFound => Err(self.settings.unknown_database(namespace)),
+            Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty => Err(self.settings.database_not_empty(namespace)),
             Err(e) => Err(e).context(|| format!("delete the folder '{}'", folder.display())),
         }
     }
@@ -437,18 +381,6 @@ fn is_trash(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(TRASH)
 }
 
-/// A relative path made absolute, as Hadoop does it; `None` for what is a URI or absolute already. Locations in metadata must
-/// not depend on where the next reader starts.
-fn from_working_directory(warehouse: &str) -> Option<String> {
-    let first = warehouse.split('/').next().unwrap_or_default();
-    if warehouse.starts_with('/') || first.contains(':') {
-        return None;
-    }
-    let path = std::env::current_dir().ok()?.join(warehouse);
-    let path: PathBuf = path.components().collect(); // without `.`
-    path.to_str().map(str::to_owned)
-}
-
 /// A folder that will become a table must not hold other folders: tables of a namespace of that name.
 fn check_free(folder: &Path) -> Result<()> {
     if folder.exists() && !folder.is_dir() {
@@ -485,21 +417,6 @@ fn check_path_based(metadata: &TableMetadata, location: &str) -> Result<()> {
     if metadata.properties().contains_key("write.metadata.path") {
         return Err(Error::new("invalid-option", "option 'write.metadata.path' is not allowed in a Hadoop catalog")
             .with_detail("Hadoop path-based tables cannot relocate metadata"));
-    }
-    Ok(())
-}
-
-/// Tables Flink's connector refuses to load, and tables nobody here can decrypt.
-fn check_readable(ident: &TableIdent, metadata: &TableMetadata) -> Result<()> {
-    let properties = metadata.properties();
-    if properties.contains_key("connector") || properties.contains_key("src-catalog") {
-        let name = ident.name();
-        return Err(Error::new("invalid-table", format!("table '{name}' has a reserved property")).with_detail(
-            format!("Source table {name} contains one/all of the reserved property keys: connector, src-catalog."),
-        ));
-    }
-    if properties.contains_key("encryption.key-id") {
-        return Err(Error::unsupported(format!("encrypted tables ('{}')", ident.name())));
     }
     Ok(())
 }

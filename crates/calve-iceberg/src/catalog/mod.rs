@@ -2,9 +2,14 @@
 
 pub(crate) mod create;
 mod hadoop;
+mod jdbc;
+mod metadata;
 mod names;
 mod open;
+mod purge;
+mod settings;
 mod versions;
+mod warehouse;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -18,6 +23,7 @@ use crate::commit::TableOps;
 use crate::table::Table;
 
 pub use hadoop::HadoopCatalog;
+pub use jdbc::JdbcCatalog;
 pub use open::open;
 
 /// The properties of a database to create: its WITH clause, and its comment unless that is blank.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use calve_types::{Error, Result};
 
 use super::hadoop::HadoopCatalog;
+use super::jdbc::JdbcCatalog;
+use super::settings::Settings;
 use super::{Catalog, names};
 
 /// Catalogs that are known, by `catalog-type` and by the Java class in `catalog-impl`.
@@ -19,15 +21,11 @@ const KNOWN: [(&str, &str); 7] = [
     ("s3tables", "software.amazon.s3tables.iceberg.S3TablesCatalog"),
 ];
 
-/// What every kind of catalog takes from its options.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Settings {
-    /// The catalog's name in the session.
-    pub(crate) name: String,
-    /// `default-database`.
-    pub(crate) default_database: String,
-    /// `base-namespace`, level by level.
-    pub(crate) base_namespace: Vec<String>,
+/// Those that this version runs.
+const RUN: [&str; 2] = ["hadoop", "jdbc"];
+
+fn unsupported(what: String) -> Error {
+    Error::unsupported(what).with_hint("this version runs 'catalog-type' = 'hadoop' and 'jdbc'")
 }
 
 /// Opens a catalog from the WITH options of `CREATE CATALOG`. Options nobody knows are kept quiet, as in Flink.
@@ -50,16 +48,13 @@ pub fn open(name: &str, options: &BTreeMap<String, String>) -> Result<Arc<dyn Ca
     };
     match kind {
         "hadoop" => Ok(Arc::new(HadoopCatalog::open(settings, options.get("warehouse").map(String::as_str))?)),
-        other => Err(Error::unsupported(format!("catalog-type '{other}'"))
-            .with_hint("this version runs 'catalog-type' = 'hadoop'")),
+        "jdbc" => Ok(Arc::new(JdbcCatalog::open(settings, options)?)),
+        other => Err(unsupported(format!("catalog-type '{other}'"))),
     }
 }
 
 /// The kind of catalog the options ask for.
 fn kind(name: &str, options: &BTreeMap<String, String>) -> Result<&'static str> {
-    let unsupported = |what: String| {
-        Err(Error::unsupported(what).with_hint("this version runs 'catalog-type' = 'hadoop' with a 'warehouse' folder"))
-    };
     match (options.get("catalog-type"), options.get("catalog-impl")) {
         (Some(kind), Some(class)) => Err(Error::new(
             "invalid-option",
@@ -70,21 +65,19 @@ fn kind(name: &str, options: &BTreeMap<String, String>) -> Result<&'static str> 
              catalog-impl={class}"
         ))),
         (None, Some(class)) => match KNOWN.iter().find(|(_, c)| c == class) {
-            Some((kind @ "hadoop", _)) => Ok(kind),
-            _ => unsupported(format!("catalog-impl '{class}'")),
+            Some((kind, _)) if RUN.contains(kind) => Ok(kind),
+            _ => Err(unsupported(format!("catalog-impl '{class}'"))),
         },
-        (None, None) => Err(Error::unsupported("catalog-type 'hive'").with_hint(
-            "'hive' is the default where 'catalog-type' is not set; this version runs 'catalog-type' = 'hadoop'",
-        )),
+        (None, None) => Err(Error::unsupported("catalog-type 'hive'")
+            .with_hint("'hive' is the default where 'catalog-type' is not set; this version runs 'hadoop' and 'jdbc'")),
         (Some(given), None) => match KNOWN.iter().find(|(kind, _)| kind.eq_ignore_ascii_case(given)) {
-            Some((kind @ "hadoop", _)) => Ok(kind),
-            Some((kind, _)) => unsupported(format!("catalog-type '{kind}'")),
+            Some((kind, _)) => Ok(kind),
             None => {
                 let error = Error::new("unknown-catalog-type", format!("unknown catalog-type '{given}'"))
                     .with_detail(format!("Unknown catalog-type: {given} (Must be 'hive', 'hadoop' or 'rest')"));
                 let hint = match calve_options::nearest(given, KNOWN.iter().map(|(kind, _)| *kind)) {
-                    Some(near) => format!("did you mean '{near}'? this version runs 'hadoop'"),
-                    None => "this version runs 'hadoop'".to_owned(),
+                    Some(near) => format!("did you mean '{near}'?"),
+                    None => "this version runs 'hadoop' and 'jdbc'".to_owned(),
                 };
                 Err(error.with_hint(hint))
             }

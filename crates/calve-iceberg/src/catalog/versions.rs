@@ -4,18 +4,15 @@
 //! is then hard-linked to its final name. `version-hint.text` only says where to start looking, as in the Java library
 //! (`HadoopTableOperations`). Everything here blocks.
 
-use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use calve_types::{Error, Result};
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
-use iceberg::spec::{MAIN_BRANCH, TableMetadata, TableProperties};
+use iceberg::spec::TableMetadata;
 use uuid::Uuid;
 
+use super::metadata::{Head, encode, plain};
 use crate::commit::CommitError;
 use crate::error::Context;
 
@@ -120,14 +117,6 @@ impl VersionFiles {
 
     /// Whether `base` is a version of the table with this UUID, and can be rewritten without loss.
     fn check_base(&self, base: &VersionFile, uuid: Uuid) -> Result<(), CommitError> {
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        struct Head {
-            format_version: u8,
-            table_uuid: Option<Uuid>,
-            #[serde(default)]
-            refs: HashMap<String, serde::de::IgnoredAny>,
-        }
         let path = self.dir.join(&base.name);
         let what = || format!("read the table metadata '{}'", path.display());
         let read = || -> Result<Head> {
@@ -139,11 +128,7 @@ impl VersionFiles {
         if head.table_uuid.is_some_and(|found| found != uuid) {
             return Err(CommitError::Conflict);
         }
-        if head.format_version == 1 && head.refs.keys().any(|name| name != MAIN_BRANCH) {
-            // The metadata library does not keep them.
-            let feature = "writing to a table of format version 1 that has branches or tags";
-            return Err(CommitError::Rejected(Error::unsupported(feature)));
-        }
+        head.check_rewritable()?;
         Ok(())
     }
 
@@ -174,16 +159,9 @@ impl VersionFiles {
     }
 
     fn publish(&self, version: u64, metadata: &TableMetadata) -> Result<VersionFile, CommitError> {
-        let gzip = metadata
-            .properties()
-            .get(TableProperties::PROPERTY_METADATA_COMPRESSION_CODEC)
-            .is_some_and(|codec| codec.eq_ignore_ascii_case("gzip"));
         let what = || format!("write version {version} of the table metadata to '{}'", self.dir.display());
-        let prepared = serde_json::to_vec(metadata)
-            .context(what)
-            .and_then(|json| if gzip { compressed(&json).context(what) } else { Ok(json) });
-        let bytes = prepared.map_err(CommitError::Rejected)?;
-        let name = format!("v{version}{}", if gzip { ".gz.metadata.json" } else { ".metadata.json" });
+        let (bytes, ending) = encode(metadata).context(what).map_err(CommitError::Rejected)?;
+        let name = format!("v{version}{ending}");
         create_exclusively(&self.dir, &name, &bytes)?;
         if let Err(error) = write_atomically(&self.dir, HINT, version.to_string().as_bytes()) {
             tracing::warn!(%error, dir = %self.dir.display(), "cannot write the version hint; readers will search");
@@ -202,21 +180,6 @@ pub(crate) fn parse_name(name: &str) -> Option<VersionFile> {
 
 fn absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-fn plain(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
-    }
-    let mut text = Vec::new();
-    GzDecoder::new(bytes.as_slice()).read_to_end(&mut text)?;
-    Ok(text)
-}
-
-fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes)?;
-    encoder.finish()
 }
 
 /// Creates `dir/name` with these bytes unless it exists, all or nothing and durably.

@@ -5,6 +5,7 @@
 mod arrays;
 mod files;
 mod log;
+mod partitions;
 mod provider;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use iceberg::spec::SnapshotRef;
 use crate::scan::ScanOptions;
 use crate::table::Table;
 
+pub use partitions::partitions;
 use provider::LazyTable;
 
 /// A metadata table of one version of a table.

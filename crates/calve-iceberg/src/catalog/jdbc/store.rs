@@ -1,0 +1,280 @@
+//! The two tables of a JDBC catalog, as `JdbcUtil` of the Java library lays them out.
+//!
+//! * `iceberg_tables`: where the metadata file of each table is; the one before in `previous_metadata_location`. Version
+//!   V1 of the layout has `iceberg_type` (`TABLE` or `VIEW`; NULL is a table) too.
+//! * `iceberg_namespace_properties`: a row for each property of a namespace, `exists` = `true` for every one.
+//!
+//! The levels of a namespace are joined by dots.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use calve_types::{Error, Result};
+use iceberg::TableIdent;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
+use tokio::sync::OnceCell;
+
+const CREATE_TABLES: &str = "CREATE TABLE IF NOT EXISTS iceberg_tables(\
+     catalog_name VARCHAR(255) NOT NULL, \
+     table_namespace VARCHAR(255) NOT NULL, \
+     table_name VARCHAR(255) NOT NULL, \
+     metadata_location VARCHAR(1000), \
+     previous_metadata_location VARCHAR(1000), \
+     PRIMARY KEY (catalog_name, table_namespace, table_name))";
+const CREATE_PROPERTIES: &str = "CREATE TABLE IF NOT EXISTS iceberg_namespace_properties(\
+     catalog_name VARCHAR(255) NOT NULL, \
+     namespace VARCHAR(255) NOT NULL, \
+     property_key VARCHAR(255), \
+     property_value VARCHAR(1000), \
+     PRIMARY KEY (catalog_name, namespace, property_key))";
+/// The property every namespace has.
+const EXISTS: &str = "exists";
+/// How long another writer may hold the database.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A statement that the database did not answer.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// Another connection held the database for too long: nothing was changed.
+    Busy(Error),
+    /// Anything else: a change may have been made.
+    Other(Error),
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Busy(error) | Failure::Other(error) => error,
+        }
+    }
+}
+
+/// The database, connected when it is first used.
+#[derive(Debug)]
+pub(super) struct Store {
+    file: PathBuf,
+    catalog: String,
+    /// `jdbc.init-catalog-tables`: creates what is missing.
+    create: bool,
+    /// `jdbc.schema-version` = `V1`: adds `iceberg_type`.
+    typed: bool,
+    connected: OnceCell<Connected>,
+}
+
+#[derive(Debug)]
+struct Connected {
+    pool: SqlitePool,
+    /// Whether `iceberg_tables` has the column `iceberg_type`.
+    typed: bool,
+}
+
+impl Store {
+    pub(super) fn new(file: PathBuf, catalog: String, create: bool, typed: bool) -> Self {
+        Self { file, catalog, create, typed, connected: OnceCell::new() }
+    }
+
+    async fn connected(&self) -> Result<&Connected, Failure> {
+        self.connected.get_or_try_init(|| self.connect()).await
+    }
+
+    async fn connect(&self) -> Result<Connected, Failure> {
+        let options =
+            SqliteConnectOptions::new().filename(&self.file).create_if_missing(self.create).busy_timeout(PATIENCE);
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .connect_with(options)
+            .await
+            .map_err(|e| self.failure("open", &e))?;
+        if self.create {
+            for statement in [CREATE_TABLES, CREATE_PROPERTIES] {
+                sqlx::query(statement).execute(&pool).await.map_err(|e| self.failure("create the tables of", &e))?;
+            }
+        }
+        let columns: Vec<(String,)> = sqlx::query_as("SELECT name FROM pragma_table_info('iceberg_tables')")
+            .fetch_all(&pool)
+            .await
+            .map_err(|e| self.failure("read", &e))?;
+        let mut typed = columns.iter().any(|(name,)| name == "iceberg_type");
+        if self.typed && !typed {
+            sqlx::query("ALTER TABLE iceberg_tables ADD COLUMN iceberg_type VARCHAR(5)")
+                .execute(&pool)
+                .await
+                .map_err(|e| self.failure("change the tables of", &e))?;
+            typed = true;
+        }
+        Ok(Connected { pool, typed })
+    }
+
+    fn failure(&self, what: &str, error: &sqlx::Error) -> Failure {
+        let file = self.file.display();
+        let told = Error::new("io", format!("cannot {what} the catalog database '{file}': {error}"));
+        // SQLITE_BUSY (5) and SQLITE_LOCKED (6), extended codes included
+        let code = error.as_database_error().and_then(|e| e.code()).and_then(|code| code.parse::<u32>().ok());
+        match code.map(|code| code & 0xff) {
+            Some(5 | 6) => Failure::Busy(told.with_hint("another program holds the database; run the statement again")),
+            _ => Failure::Other(told),
+        }
+    }
+
+    /// Which rows of `iceberg_tables` are tables.
+    fn only_tables(connected: &Connected) -> &'static str {
+        if connected.typed { " AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)" } else { "" }
+    }
+
+    /// The namespaces of tables, and those that were created, level by level.
+    pub(super) async fn namespaces(&self) -> Result<Vec<Vec<String>>> {
+        let rows: Vec<(String,)> = sqlx::query_as(
+            "SELECT DISTINCT table_namespace FROM iceberg_tables WHERE catalog_name = $1 \
+             UNION SELECT DISTINCT namespace FROM iceberg_namespace_properties WHERE catalog_name = $1",
+        )
+        .bind(&self.catalog)
+        .fetch_all(&self.connected().await?.pool)
+        .await
+        .map_err(|e| self.failure("read", &e))?;
+        Ok(rows.into_iter().map(|(name,)| name.split('.').map(str::to_owned).collect()).collect())
+    }
+
+    /// Creates a namespace; `false` if another process was first.
+    pub(super) async fn create_namespace(
+        &self,
+        namespace: &[String],
+        properties: BTreeMap<String, String>,
+    ) -> Result<bool> {
+        let failed = |e: sqlx::Error| self.failure("write to", &e);
+        let mut transaction = self.connected().await?.pool.begin().await.map_err(failed)?;
+        let exists = [(EXISTS.to_owned(), "true".to_owned())];
+        for (key, value) in properties.into_iter().filter(|(key, _)| key != EXISTS).chain(exists) {
+            let inserted = sqlx::query(
+                "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) \
+                 VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+            )
+            .bind(&self.catalog)
+            .bind(namespace.join("."))
+            .bind(key)
+            .bind(value)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+            if inserted.rows_affected() == 0 {
+                return Ok(false);
+            }
+        }
+        transaction.commit().await.map_err(failed)?;
+        Ok(true)
+    }
+
+    /// Removes a namespace; `false` if it has tables.
+    pub(super) async fn drop_namespace(&self, namespace: &[String]) -> Result<bool> {
+        let failed = |e: sqlx::Error| self.failure("write to", &e);
+        // one statement: a table that is created meanwhile keeps the namespace
+        let deleted = sqlx::query(
+            "DELETE FROM iceberg_namespace_properties WHERE catalog_name = $1 AND namespace = $2 AND NOT EXISTS \
+             (SELECT 1 FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2)",
+        )
+        .bind(&self.catalog)
+        .bind(namespace.join("."))
+        .execute(&self.connected().await?.pool)
+        .await
+        .map_err(failed)?;
+        Ok(deleted.rows_affected() > 0)
+    }
+
+    /// The tables of a namespace, sorted.
+    pub(super) async fn tables(&self, namespace: &[String]) -> Result<Vec<String>> {
+        let connected = self.connected().await?;
+        let sql = format!(
+            "SELECT table_name FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2{} ORDER BY table_name",
+            Self::only_tables(connected)
+        );
+        let rows: Vec<(String,)> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
+            .bind(&self.catalog)
+            .bind(namespace.join("."))
+            .fetch_all(&connected.pool)
+            .await
+            .map_err(|e| self.failure("read", &e))?;
+        Ok(rows.into_iter().map(|(name,)| name).collect())
+    }
+
+    /// Where the metadata of a table is; `None` without such a table.
+    pub(super) async fn metadata_location(&self, ident: &TableIdent) -> Result<Option<String>> {
+        let connected = self.connected().await?;
+        let sql = format!(
+            "SELECT metadata_location FROM iceberg_tables \
+             WHERE catalog_name = $1 AND table_namespace = $2 AND table_name = $3{}",
+            Self::only_tables(connected)
+        );
+        let row: Option<(Option<String>,)> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
+            .bind(&self.catalog)
+            .bind(ident.namespace().join("."))
+            .bind(ident.name())
+            .fetch_optional(&connected.pool)
+            .await
+            .map_err(|e| self.failure("read", &e))?;
+        match row {
+            None => Ok(None),
+            Some((Some(location),)) => Ok(Some(location)),
+            Some((None,)) => {
+                Err(Error::new("invalid-table", format!("table '{ident}' has no metadata file in its catalog")))
+            }
+        }
+    }
+
+    /// Adds a table; `false` if there is one of that name, or a view.
+    pub(super) async fn create_table(&self, ident: &TableIdent, location: &str) -> Result<bool, Failure> {
+        let connected = self.connected().await?;
+        let sql = match connected.typed {
+            true => {
+                "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, iceberg_type) \
+                 VALUES ($1, $2, $3, $4, 'TABLE') ON CONFLICT DO NOTHING"
+            }
+            false => {
+                "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location) \
+                 VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING"
+            }
+        };
+        let inserted = sqlx::query(sql)
+            .bind(&self.catalog)
+            .bind(ident.namespace().join("."))
+            .bind(ident.name())
+            .bind(location)
+            .execute(&connected.pool)
+            .await
+            .map_err(|e| self.failure("write to", &e))?;
+        Ok(inserted.rows_affected() == 1)
+    }
+
+    /// Replaces a table's metadata file; `false` if `old` is not the current one any more.
+    pub(super) async fn replace(&self, ident: &TableIdent, old: &str, new: &str) -> Result<bool, Failure> {
+        let updated = sqlx::query(
+            "UPDATE iceberg_tables SET metadata_location = $1, previous_metadata_location = $2 \
+             WHERE catalog_name = $3 AND table_namespace = $4 AND table_name = $5 AND metadata_location = $2",
+        )
+        .bind(new)
+        .bind(old)
+        .bind(&self.catalog)
+        .bind(ident.namespace().join("."))
+        .bind(ident.name())
+        .execute(&self.connected().await?.pool)
+        .await
+        .map_err(|e| self.failure("write to", &e))?;
+        Ok(updated.rows_affected() == 1)
+    }
+
+    /// Removes a table; `false` if there is none.
+    pub(super) async fn drop_table(&self, ident: &TableIdent) -> Result<bool> {
+        let connected = self.connected().await?;
+        let sql = format!(
+            "DELETE FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2 AND table_name = $3{}",
+            Self::only_tables(connected)
+        );
+        let deleted = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(&self.catalog)
+            .bind(ident.namespace().join("."))
+            .bind(ident.name())
+            .execute(&connected.pool)
+            .await
+            .map_err(|e| self.failure("write to", &e))?;
+        Ok(deleted.rows_affected() == 1)
+    }
+}

@@ -1,0 +1,106 @@
+//! Metadata files: their text, and what all catalogs do with a table's metadata.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+
+use calve_types::{Error, Result};
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use iceberg::spec::{MAIN_BRANCH, TableMetadata, TableMetadataBuildResult, TableProperties};
+use iceberg::{TableIdent, TableRequirement, TableUpdate};
+use uuid::Uuid;
+
+use crate::commit::CommitError;
+use crate::error::Context;
+use crate::table::Table;
+
+/// The text of a metadata file as it was before compression.
+///
+/// # Errors
+/// Bytes that begin as gzip and are none.
+pub(super) fn plain(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut text = Vec::new();
+    GzDecoder::new(bytes.as_slice()).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// The bytes of a metadata file and the ending of its name, by `write.metadata.compression-codec`.
+///
+/// # Errors
+/// Metadata that cannot be written as JSON.
+pub(super) fn encode(metadata: &TableMetadata) -> io::Result<(Vec<u8>, &'static str)> {
+    let json = serde_json::to_vec(metadata)?;
+    let codec = metadata.properties().get(TableProperties::PROPERTY_METADATA_COMPRESSION_CODEC);
+    if !codec.is_some_and(|codec| codec.eq_ignore_ascii_case("gzip")) {
+        return Ok((json, ".metadata.json"));
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&json)?;
+    Ok((encoder.finish()?, ".gz.metadata.json"))
+}
+
+/// What the metadata library does not tell of a metadata file.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Head {
+    format_version: u8,
+    pub(super) table_uuid: Option<Uuid>,
+    #[serde(default)]
+    refs: HashMap<String, serde::de::IgnoredAny>,
+}
+
+impl Head {
+    /// Whether a next version can be written without loss.
+    pub(super) fn check_rewritable(&self) -> Result<(), CommitError> {
+        if self.format_version == 1 && self.refs.keys().any(|name| name != MAIN_BRANCH) {
+            // the metadata library does not keep them
+            let feature = "writing to a table of format version 1 that has branches or tags";
+            return Err(CommitError::Rejected(Error::unsupported(feature)));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the requirements of a commit hold for its base.
+pub(super) fn check_requirements(base: &Table, requirements: &[TableRequirement]) -> Result<(), CommitError> {
+    match requirements.iter().any(|r| r.check(Some(base.metadata())).is_err()) {
+        true => Err(CommitError::Conflict),
+        false => Ok(()),
+    }
+}
+
+/// The metadata after some changes.
+pub(super) fn apply(base: &Table, updates: Vec<TableUpdate>) -> Result<TableMetadataBuildResult, CommitError> {
+    let builder = base.metadata().as_ref().clone().into_builder(Some(base.metadata_location().to_owned()));
+    updates
+        .into_iter()
+        .try_fold(builder, |builder, update| update.apply(builder))
+        .and_then(|builder| builder.build())
+        .context(|| format!("change the metadata of table '{}'", base.ident()))
+        .map_err(CommitError::Rejected)
+}
+
+/// `write.metadata.delete-after-commit.enabled`.
+pub(super) fn deletes_old_metadata(metadata: &TableMetadata) -> bool {
+    let enabled = metadata.properties().get("write.metadata.delete-after-commit.enabled");
+    enabled.is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
+/// Refuses tables Flink's connector refuses to load, and tables nobody here can decrypt.
+pub(super) fn check_readable(ident: &TableIdent, metadata: &TableMetadata) -> Result<()> {
+    let properties = metadata.properties();
+    if properties.contains_key("connector") || properties.contains_key("src-catalog") {
+        let name = ident.name();
+        return Err(Error::new("invalid-table", format!("table '{name}' has a reserved property")).with_detail(
+            format!("Source table {name} contains one/all of the reserved property keys: connector, src-catalog."),
+        ));
+    }
+    if properties.contains_key("encryption.key-id") {
+        return Err(Error::unsupported(format!("encrypted tables ('{}')", ident.name())));
+    }
+    Ok(())
+}

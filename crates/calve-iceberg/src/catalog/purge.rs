@@ -1,0 +1,54 @@
+//! Deletes the files of a dropped table (the Java library's `CatalogUtil.dropTableData`).
+
+use std::collections::HashSet;
+
+use calve_types::Result;
+
+use crate::table::Table;
+
+/// Deletes every file the table's metadata reaches: data and deletes unless `gc.enabled` is `false`, manifests and
+/// their lists, statistics, metadata files. The table is out of its catalog already: files that cannot be deleted are
+/// left, with a warning in the log.
+pub(super) async fn purge(table: &Table) {
+    let keep_data = table.property("gc.enabled").is_some_and(|v| v.eq_ignore_ascii_case("false"));
+    let mut manifests = HashSet::new();
+    for snapshot in table.metadata().snapshots() {
+        match table.manifests(snapshot).await {
+            Ok(found) => {
+                for manifest in found.iter() {
+                    if !manifests.insert(manifest.manifest_path.clone()) {
+                        continue;
+                    }
+                    if !keep_data {
+                        tell(delete_entries(table, manifest).await);
+                    }
+                }
+            }
+            Err(error) => tracing::warn!(%error, "cannot find the files of a dropped table"),
+        }
+    }
+    for path in &manifests {
+        tell(table.io().delete(path).await);
+    }
+    let metadata = table.metadata();
+    let lists = metadata.snapshots().map(|s| s.manifest_list()).filter(|list| !list.is_empty());
+    let statistics = metadata.statistics_iter().map(|s| s.statistics_path.as_str());
+    let partitions = metadata.partition_statistics_iter().map(|s| s.statistics_path.as_str());
+    let versions = metadata.metadata_log().iter().map(|log| log.metadata_file.as_str());
+    for path in lists.chain(statistics).chain(partitions).chain(versions).chain([table.metadata_location()]) {
+        tell(table.io().delete(path).await);
+    }
+}
+
+async fn delete_entries(table: &Table, manifest: &iceberg::spec::ManifestFile) -> Result<()> {
+    for entry in table.entries(manifest).await?.iter() {
+        table.io().delete(entry.file_path()).await?;
+    }
+    Ok(())
+}
+
+fn tell(result: Result<()>) {
+    if let Err(error) = result {
+        tracing::warn!(%error, "cannot delete a file of a dropped table");
+    }
+}
