@@ -1,5 +1,5 @@
 -- What goes wrong says what, where, and often the way out. Places are counted from the statement's first line.
-CREATE CATALOG ice WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${DATA}/warehouse');
+CREATE CATALOG ice WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${TMP}/warehouse');
 USE CATALOG ice;
 CREATE DATABASE shop;
 USE shop;
@@ -37,7 +37,7 @@ SELECT * FROM orders;
 CREATE TABLE orders (id INT);
 CREATE TABLE keyed (id INT, PRIMARY KEY (id));
 CREATE CATALOG bad WITH ('type' = 'icebreg');
-CREATE CATALOG bad WITH ('type' = 'iceberg', 'catalog-type' = 'hadop', 'warehouse' = '${DATA}/w');
+CREATE CATALOG bad WITH ('type' = 'iceberg', 'catalog-type' = 'hadop', 'warehouse' = '${TMP}/w');
 DROP TABLE nothing;
 
 -- recognised and refused

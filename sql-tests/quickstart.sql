@@ -1,5 +1,5 @@
 -- The life of an append table: created, written, read.
-CREATE CATALOG ice WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${DATA}/warehouse');
+CREATE CATALOG ice WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${TMP}/warehouse');
 USE CATALOG ice;
 CREATE DATABASE shop;
 USE shop;

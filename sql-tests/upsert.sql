@@ -1,5 +1,5 @@
 -- Keys are replaced: by table property, by hint, in one statement, over partitions, in format versions 2 and 3.
-CREATE CATALOG ice WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${DATA}/warehouse');
+CREATE CATALOG ice WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${TMP}/warehouse');
 USE CATALOG ice;
 CREATE DATABASE shop;
 USE shop;

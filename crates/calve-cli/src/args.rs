@@ -2,9 +2,11 @@
 //!
 //! What it means is worked out in [`crate::invocation`]; nothing here touches the system.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use crate::memory;
 
@@ -18,9 +20,12 @@ pub struct Cli {
     /// Options of `run`, as Flink's SQL client takes them without a subcommand.
     #[command(flatten)]
     pub options: RunOptions,
+    /// File that keeps what is typed in the shell [default: CALVE_HISTORY, else calve/history in the user's state folder]
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 2 a statement failed; 3 a commit's outcome is unknown; \
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 calve test found differences; 2 a statement failed; 3 a commit's outcome is unknown; \
     64 usage, or a script that cannot be read; 130 interrupted.";
 
 /// The subcommands.
@@ -29,6 +34,51 @@ pub enum Command {
     /// Run a script, statement by statement
     #[command(after_help = EXIT_CODES)]
     Run(RunArgs),
+    /// Run scripts and compare their results with recorded ones
+    #[command(after_help = TEST_HELP)]
+    Test(TestArgs),
+    /// Print completions for a shell
+    #[command(after_help = "Bash: source <(calve completions bash). Zsh, fish: see the README.")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+const TEST_HELP: &str = "Each NAME.sql with a NAME.out beside it runs in a fresh session and a fresh folder. In scripts, ${DATA} is \
+    the folder of the script and ${TMP} the fresh folder, where relative paths lead too.\n\n\
+    Exit codes: 0 all passed; 1 some failed; 64 usage, or no tests; 130 interrupted.";
+
+/// Arguments of `calve test`.
+#[derive(Debug, Args)]
+pub struct TestArgs {
+    /// Folders with tests, or single .sql files
+    #[arg(value_name = "DIR", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Record the results of all tests, new ones too, instead of comparing them
+    #[arg(long)]
+    pub accept: bool,
+    /// Run only the tests with such names, such as 'orders*' or 'daily/*'; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub only: Vec<String>,
+    /// Tests that run at the same time [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Write a report in JUnit's XML format
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Seconds after which a test is ended and has failed
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
+    /// Script that runs at the beginning of every test; its results are not recorded
+    #[arg(short = 'i', long, value_name = "FILE")]
+    pub init: Option<PathBuf>,
+    /// Set an option before the first statement of every test; may be repeated
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = key_value)]
+    pub define: Vec<(String, String)>,
+    /// Memory of one test [default: what `run` takes, divided by the number of jobs]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse_size)]
+    pub memory_limit: Option<u64>,
 }
 
 /// Arguments of `calve run`.
@@ -74,6 +124,12 @@ pub struct RunOptions {
 pub enum Format {
     /// Boxes for people, as Flink's SQL client draws them
     Table,
+    /// Comma-separated values with a header line; NULL is empty, the empty string is ""
+    Csv,
+    /// Tab-separated values with a header line; NULL is empty
+    Tsv,
+    /// A JSON array of objects for each result
+    Json,
     /// One JSON object for each statement, for programs
     Jsonl,
 }
@@ -124,7 +180,7 @@ mod tests {
             &["calve", "run", "a.sql", "-f", "b.sql"][..],
             &["calve", "run", "a.sql", "-e", "SELECT 1"],
             &["calve", "-f", "a.sql", "-e", "SELECT 1"],
-            &["calve", "run", "a.sql", "--output", "csv"],
+            &["calve", "run", "a.sql", "--output", "xml"],
         ] {
             assert!(Cli::try_parse_from(line).is_err(), "{line:?}");
         }

@@ -14,6 +14,13 @@ pub fn say(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// Whether to use colours: on a terminal, unless `NO_COLOR` is set and not empty (<https://no-color.org>).
+pub fn colours_on(terminal: bool) -> bool {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    terminal && !no_color && !dumb
+}
+
 /// Draws errors and warnings.
 #[derive(Debug)]
 pub struct Diagnostics {
@@ -21,11 +28,9 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// For standard error: colours if it is a terminal and `NO_COLOR` is unset or empty (<https://no-color.org>).
+    /// For standard error, as [`colours_on`] says.
     pub fn for_stderr() -> Self {
-        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-        Self::new(std::io::stderr().is_terminal() && !no_color && !dumb)
+        Self::new(colours_on(std::io::stderr().is_terminal()))
     }
 
     /// With or without colours.

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Everything ran.
     Done,
+    /// `calve test` found differences, or tests that could not be run.
+    Problems,
     /// A statement failed, or standard output could not be written.
     Failed,
     /// A commit's outcome is unknown: look at the table before running the script again.
@@ -26,10 +28,11 @@ impl Exit {
     fn weight(self) -> u8 {
         match self {
             Self::Done => 0,
-            Self::Failed => 1,
-            Self::CommitUnknown => 2,
-            Self::Usage => 3,
-            Self::Signalled(_) => 4,
+            Self::Problems => 1,
+            Self::Failed => 2,
+            Self::CommitUnknown => 3,
+            Self::Usage => 4,
+            Self::Signalled(_) => 5,
         }
     }
 }
@@ -38,6 +41,7 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {
             Exit::Done => 0,
+            Exit::Problems => 1,
             Exit::Failed => 2,
             Exit::CommitUnknown => 3,
             Exit::Usage => 64,

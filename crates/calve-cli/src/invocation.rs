@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::args::{Cli, Command, Format, RunOptions};
+use crate::args::{Format, RunOptions};
 
 /// A run with everything it needs.
 #[derive(Debug)]
@@ -40,15 +40,20 @@ pub enum UsageError {
     Unreadable(String),
 }
 
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoScript => f.write_str("nothing to run: name a script, or give statements with -e"),
+            Self::Unreadable(why) => f.write_str(why),
+        }
+    }
+}
+
 /// Works out what a command line means and reads its scripts.
 ///
 /// # Errors
 /// No script is named, or one cannot be read as UTF-8 text.
-pub fn resolve(cli: Cli) -> Result<Invocation, UsageError> {
-    let (file, options) = match cli.command {
-        Some(Command::Run(args)) => (args.file, args.options),
-        None => (None, cli.options),
-    };
+pub fn resolve(file: Option<PathBuf>, options: RunOptions) -> Result<Invocation, UsageError> {
     let RunOptions { script_file, execute, init, define, keep_going, output, memory_limit } = options;
     let script_path = file.or(script_file);
     if let (Some(init), Some(script)) = (&init, &script_path)
@@ -72,7 +77,11 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-fn read(path: &Path) -> Result<Script, UsageError> {
+/// Reads a script; `-` is standard input.
+///
+/// # Errors
+/// It cannot be read as UTF-8 text.
+pub fn read(path: &Path) -> Result<Script, UsageError> {
     let (name, bytes) = if is_stdin(path) {
         let mut bytes = Vec::new();
         ("<stdin>".to_owned(), std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes))

@@ -1,7 +1,8 @@
 //! The `calve` binary: Flink SQL scripts on Apache Iceberg tables.
 //!
 //! A run goes one way: [`args`] (what was typed) to [`invocation`] (what it means) to [`run`] (the statements, one after
-//! the other) to [`output`] (their results) and [`diagnostics`] (what went wrong).
+//! the other, each through [`runner`]) to [`output`] (their results) and [`diagnostics`] (what went wrong). [`repl`] is the
+//! shell, [`testing`] compares what scripts give with what was recorded.
 
 mod args;
 mod diagnostics;
@@ -10,14 +11,22 @@ mod invocation;
 mod kind;
 mod memory;
 mod output;
+mod printed;
+mod progress;
+mod repl;
 mod run;
+mod runner;
 mod signals;
+mod testing;
 
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use clap_complete::Shell;
 
-use crate::args::Cli;
+use crate::args::{Cli, Command, RunOptions};
 use crate::diagnostics::say;
 use crate::exit::Exit;
 use crate::invocation::UsageError;
@@ -36,19 +45,46 @@ fn start() -> Exit {
             return exit;
         }
     };
-    match invocation::resolve(cli) {
+    if repl::is_wanted(&cli) {
+        return repl::start(cli);
+    }
+    match cli.command {
+        Some(Command::Run(args)) => run_script(args.file, args.options),
+        // a script that is piped in
+        None if cli.options.script_file.is_none() && cli.options.execute.is_none() => {
+            run_script(Some("-".into()), cli.options)
+        }
+        None => run_script(None, cli.options),
+        Some(Command::Test(args)) => testing::run(args),
+        Some(Command::Completions { shell }) => completions(shell),
+    }
+}
+
+fn run_script(file: Option<PathBuf>, options: RunOptions) -> Exit {
+    match invocation::resolve(file, options) {
         Ok(invocation) => run::run(invocation),
         Err(UsageError::NoScript) => {
             let usage = Cli::command().render_usage();
-            say(format_args!(
-                "calve: nothing to run: name a script, or give statements with -e (there is no interactive shell yet)\n\n\
-                 {usage}\n\nFor more information, try '--help'."
-            ));
+            let why = UsageError::NoScript;
+            say(format_args!("calve: {why}\n\n{usage}\n\nFor more information, try '--help'."));
             Exit::Usage
         }
-        Err(UsageError::Unreadable(why)) => {
+        Err(why) => {
             say(format_args!("calve: {why}"));
             Exit::Usage
         }
+    }
+}
+
+/// Prints the completions of a shell.
+fn completions(shell: Shell) -> Exit {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "calve", &mut script);
+    match io::stdout().write_all(&script) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            say(format_args!("calve: cannot write to standard output: {e}"));
+            Exit::Failed
+        }
+        _ => Exit::Done,
     }
 }

@@ -1,5 +1,7 @@
 //! Signals that end a run, and one that must not.
 
+use std::task::{Context, Poll, Waker};
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Waits for somebody to end the run.
@@ -32,5 +34,11 @@ impl Signals {
             Some(()) = self.terminate.recv() => 15,
             else => std::future::pending().await,
         }
+    }
+
+    /// Forgets the interrupts (Ctrl-C) that arrived up to now. A request to terminate is not forgotten.
+    pub fn forget(&mut self) {
+        let mut context = Context::from_waker(Waker::noop());
+        while matches!(self.interrupt.poll_recv(&mut context), Poll::Ready(Some(()))) {}
     }
 }

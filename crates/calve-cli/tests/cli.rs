@@ -46,9 +46,7 @@ fn usage_errors_are_64() {
     let latin1 = latin1.display().to_string();
     let good = write(dir.path(), "good.sql", "SELECT 1");
     for (args, words) in [
-        (&[][..], "nothing to run"),
-        (&["run"], "nothing to run"),
-        (&["-i", &good], "nothing to run"),
+        (&["run"][..], "nothing to run"),
         (&["run", "/no/such/file.sql"], "cannot read script '/no/such/file.sql'"),
         (&["-f", "/"], "cannot read script '/'"),
         (&["-f", &latin1], "line 2 is not UTF-8"),
@@ -83,7 +81,7 @@ fn help_and_version_are_no_errors() {
 
 #[test]
 fn a_query_is_printed_as_flinks_client_does() {
-    let output = run(&["-e", "SELECT 1 AS a, 'x' AS b, CAST(NULL AS INT) AS c"]);
+    let output = run(&["-D", "execution.runtime-mode=batch", "-e", "SELECT 1 AS a, 'x' AS b, CAST(NULL AS INT) AS c"]);
     assert_eq!((code(&output), stderr(&output)), (0, String::new()));
     let text = stdout(&output);
     let (table, last) = text.trim_end().rsplit_once('\n').expect("lines");
@@ -257,7 +255,7 @@ fn many_rows(columns: &str, factors: usize) -> String {
 fn a_closed_pipe_ends_quietly() {
     let dir = folder();
     let script = write(dir.path(), "rows.sql", &many_rows("a0, a1", 2));
-    for format in ["table", "jsonl"] {
+    for format in ["table", "csv", "tsv", "json", "jsonl"] {
         let mut child = calve()
             .args(["run", &script, "--output", format])
             .stdout(Stdio::piped())

@@ -2,9 +2,23 @@
 //!
 //! 1. The engine keeps a table's definition; what its connector makes of it shows when it is read or written, as in
 //!    Flink: [`source`] and [`sink`] check the options then.
+//!    [`is_unbounded`] tells whether Flink counts a table as unbounded; [`connector_options`] lists all options there are.
 //! 2. A source is a DataFusion `TableProvider` over the table's physical columns.
+//!    [`source_with_metadata`] adds columns such as the file's name.
 //! 3. A sink writes in two steps: [`Sink::write`] writes rows that nobody sees yet (as far as the connector can hide
 //!    them), [`Pending::commit`] makes them visible, [`Pending::discard`] removes them.
+
+mod blackhole;
+mod builder;
+mod datagen;
+mod filesystem;
+mod java;
+mod options;
+mod print;
+#[cfg(test)]
+mod testing;
+mod text;
+mod values;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +28,11 @@ use async_trait::async_trait;
 use calve_functions::EvalContext;
 use calve_types::{DataType, Error, Result};
 use datafusion::catalog::TableProvider;
+use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
+
+pub use crate::options::{ConnectorOption, connector_options};
+use crate::options::{Options, Purpose};
 
 /// A table as it was created, options of a hint included.
 #[derive(Debug, Clone)]
@@ -82,18 +100,174 @@ pub trait Pending: Send {
     async fn discard(self: Box<Self>);
 }
 
+/// The connectors that there are, as Flink lists them.
+const CONNECTORS: [&str; 4] = ["blackhole", "datagen", "filesystem", "print"];
+
 /// The provider that reads a table.
 ///
 /// # Errors
 /// Options that are missing, unknown or wrong; a connector that cannot be read.
-pub fn source(table: &TableDefinition, _context: &ConnectorContext) -> Result<Arc<dyn TableProvider>> {
-    Err(Error::unsupported(format!("connector of table '{}'", table.name)))
+pub fn source(table: &TableDefinition, context: &ConnectorContext) -> Result<Arc<dyn TableProvider>> {
+    let options = Options::new(table, Purpose::Read);
+    match connector(table, &options)? {
+        "filesystem" => filesystem::source(table, &[], context),
+        "datagen" => Ok(Arc::new(datagen::DatagenTable::new(table, context)?)),
+        other => Err(options.refuse(
+            "not-readable",
+            format!("connector '{other}' is written only"),
+            format!("Connector '{other}' can only be used as a sink. It cannot be used as a source."),
+        )),
+    }
+}
+
+/// The metadata columns that a connector's sources offer: key and type.
+pub fn source_metadata(connector: &str) -> Vec<(&'static str, DataType)> {
+    match connector {
+        "filesystem" => filesystem::metadata(),
+        _ => Vec::new(),
+    }
+}
+
+/// The provider that reads a table together with metadata: its schema has the physical columns and, behind them, a
+/// column for each of `keys`, of the type that [`source_metadata`] names.
+///
+/// # Errors
+/// As [`source`]; `unknown-column` for a key that the connector does not have.
+pub fn source_with_metadata(
+    table: &TableDefinition,
+    keys: &[String],
+    context: &ConnectorContext,
+) -> Result<Arc<dyn TableProvider>> {
+    let options = Options::new(table, Purpose::Read);
+    let connector = connector(table, &options)?;
+    let known = source_metadata(connector);
+    if let Some(key) = keys.iter().find(|key| !known.iter().any(|(name, _)| name == key)) {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let hint = match names.is_empty() {
+            true => format!("connector '{connector}' has no metadata columns"),
+            false => format!("metadata columns are {}", names.join(", ")),
+        };
+        return Err(options
+            .refuse(
+                "unknown-column",
+                format!("connector '{connector}' has no metadata column '{key}'"),
+                format!("Invalid metadata key '{key}' in a column of the table."),
+            )
+            .with_hint(hint));
+    }
+    match connector {
+        "filesystem" => filesystem::source(table, keys, context),
+        _ => source(table, context),
+    }
 }
 
 /// The sink of a table.
 ///
 /// # Errors
 /// Options that are missing, unknown or wrong; a connector that cannot be written.
-pub fn sink(table: &TableDefinition, _mode: SinkMode, _context: &ConnectorContext) -> Result<Box<dyn Sink>> {
-    Err(Error::unsupported(format!("connector of table '{}'", table.name)))
+pub fn sink(table: &TableDefinition, mode: SinkMode, context: &ConnectorContext) -> Result<Box<dyn Sink>> {
+    let options = Options::new(table, Purpose::Write);
+    let connector = connector(table, &options)?;
+    if mode.overwrite && matches!(connector, "print" | "blackhole") {
+        return Err(Error::unsupported(format!(
+            "INSERT OVERWRITE into table '{}' of connector '{connector}'",
+            table.name
+        ))
+        .with_detail(format!(
+            "INSERT OVERWRITE requires that the underlying DynamicTableSink of table '{}' implements the \
+                 SupportsOverwrite interface.",
+            table.name
+        )));
+    }
+    match connector {
+        "print" => {
+            options.check_static_names(connector, None)?;
+            Ok(Box::new(print::PrintSink::new(table, &options, &mode, context)?))
+        }
+        "blackhole" => {
+            options.check_static_names(connector, None)?;
+            Ok(Box::new(blackhole::BlackholeSink))
+        }
+        "filesystem" => filesystem::sink(table, &mode, context),
+        other => Err(options.refuse(
+            "not-writable",
+            format!("connector '{other}' is read only"),
+            format!("Connector '{other}' can only be used as a source. It cannot be used as a sink."),
+        )),
+    }
+}
+
+/// Whether the table's rows never end. A sequence ends a table, but Flink still counts one without `number-of-rows` as
+/// unbounded, and refuses to query it in batch mode.
+pub fn is_unbounded(table: &TableDefinition) -> bool {
+    match table.options.get("connector").map(String::as_str) {
+        Some("datagen") => !table.options.contains_key("number-of-rows"),
+        Some("filesystem") => table.options.contains_key("source.monitor-interval"),
+        _ => false,
+    }
+}
+
+/// The connector of a table.
+fn connector<'a>(table: &'a TableDefinition, options: &Options) -> Result<&'a str> {
+    let Some(name) = table.options.get("connector") else {
+        return Err(options
+            .refuse(
+                "missing-option",
+                "option 'connector' is missing",
+                "Table options do not contain an option key 'connector' for discovering a connector.",
+            )
+            .with_hint(format!("connectors are {}", CONNECTORS.join(", "))));
+    };
+    if CONNECTORS.contains(&name.as_str()) {
+        return Ok(name);
+    }
+    let error = options.refuse(
+        "unknown-connector",
+        format!("unknown connector '{name}'"),
+        format!(
+            "Could not find any factory for identifier '{name}' that implements \
+             'org.apache.flink.table.factories.DynamicTableFactory' in the classpath.\n\nAvailable factory identifiers \
+             are:\n\n{}",
+            CONNECTORS.join("\n")
+        ),
+    );
+    Err(match calve_options::nearest(name, CONNECTORS.into_iter()) {
+        Some(near) => error.with_hint(format!("did you mean '{near}'?")),
+        None => error.with_hint(format!("connectors are {}", CONNECTORS.join(", "))),
+    })
+}
+
+/// Rows that were seen as soon as they were written: nothing is left to commit or to discard.
+struct Visible(u64);
+
+#[async_trait]
+impl Pending for Visible {
+    fn rows(&self) -> u64 {
+        self.0
+    }
+
+    fn files(&self) -> usize {
+        0
+    }
+
+    async fn commit(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+
+    async fn discard(self: Box<Self>) {}
+}
+
+/// A calve error on its way through DataFusion.
+fn external(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+/// The calve error inside of DataFusion's, or one with its text.
+fn from_datafusion(error: DataFusionError) -> Error {
+    match error.find_root() {
+        DataFusionError::External(inner) if inner.is::<Error>() => {
+            inner.downcast_ref::<Error>().cloned().unwrap_or_else(|| Error::internal(inner))
+        }
+        other => Error::new("runtime", other.strip_backtrace()),
+    }
 }

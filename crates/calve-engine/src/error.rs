@@ -5,37 +5,28 @@ use datafusion::common::DataFusionError;
 
 /// The calve error inside a DataFusion error, or one that carries its text.
 pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
-    match error {
-        DataFusionError::External(inner) => match inner.downcast::<Error>() {
-            Ok(error) => *error,
-            Err(inner) => match inner.downcast::<DataFusionError>() {
-                Ok(error) => from_datafusion(*error),
-                Err(inner) => Error::new("runtime", inner.to_string()),
-            },
-        },
-        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => from_datafusion(*inner),
-        DataFusionError::Shared(inner) => match inner.as_ref() {
-            DataFusionError::External(e) if e.is::<Error>() => {
-                e.downcast_ref::<Error>().cloned().unwrap_or_else(|| Error::new("runtime", inner.to_string()))
-            }
-            other => from_text(other),
-        },
-        DataFusionError::ArrowError(inner, context) => match *inner {
-            arrow::error::ArrowError::ExternalError(e) => from_datafusion(DataFusionError::External(e)),
-            other => from_text(&DataFusionError::ArrowError(Box::new(other), context)),
-        },
-        other => from_text(&other),
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<Error>() {
+            return error.clone();
+        }
+        cause = error.source();
     }
-}
-
-fn from_text(error: &DataFusionError) -> Error {
     let text = error.strip_backtrace();
-    match error {
-        DataFusionError::ResourcesExhausted(_) => Error::new("out-of-memory", text).with_hint(
-            "give the statement more memory with --memory-limit, or fewer partitions with 'parallelism.default'",
-        ),
+    match error.find_root() {
+        DataFusionError::ResourcesExhausted(_) => out_of_memory(text),
         DataFusionError::NotImplemented(_) => Error::unsupported(text),
         DataFusionError::Internal(_) => Error::internal(text),
         _ => Error::new("runtime", text),
     }
+}
+
+/// The code of [`out_of_memory`].
+pub(crate) const OUT_OF_MEMORY: &str = "out-of-memory";
+
+/// The error of a statement that the memory pool refused more.
+pub(crate) fn out_of_memory(detail: impl Into<String>) -> Error {
+    Error::new(OUT_OF_MEMORY, "the statement needs more memory than it may have").with_detail(detail).with_hint(
+        "give it more with --memory-limit, or run fewer parts at once: SET 'parallelism.default' = '1'",
+    )
 }

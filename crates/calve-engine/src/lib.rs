@@ -4,30 +4,43 @@
 //!
 //! 1. `calve_sql::split` cuts a script into statements; the caller hands each to [`Session::execute`].
 //! 2. `calve_sql::parse` makes a `Statement` of it. SET, DDL and SHOW are run by the session's own modules (`ddl`,
-//!    `show`) on its `catalogs`; the rest goes on.
-//! 3. `calve_planner::tables::referenced` lists the names it uses, and `Resolved::load` loads each table once: the
-//!    statement sees one fixed version of every table.
+//!    `show`, `explain`) on its `catalogs`, which hold Iceberg catalogs, the definitions (`object`) of tables and views in
+//!    memory catalogs, and temporary ones; the rest goes on.
+//! 3. `calve_planner::tables::referenced` lists the names it uses, and `Resolved::load` loads each table once, those of
+//!    views too: the statement sees one fixed version of every table.
 //! 4. `calve_planner::bind::query` or `calve_planner::bind::insert` resolves names and types by Flink's rules into a
 //!    `Rel` or a `Sink`.
 //! 5. `calve_planner::lower::plan` turns the `Rel` into a DataFusion plan; Iceberg tables are read through
-//!    `calve_iceberg::scan::provider`, which applies their deletes. `Runner::stream` optimises and starts it.
-//! 6. A query's rows are streamed by [`Rows`]. An INSERT is a job (`insert::run`): `calve_iceberg::write::prepare` checks
-//!    before the first row, its `Writer` writes files that nothing refers to yet, `calve_iceberg::commit::commit` makes
-//!    them part of the table, or they are deleted.
+//!    `calve_iceberg::scan::provider`, which applies their deletes. `Runner::stream` optimises and starts it,
+//!    so that it stays within the memory limit (`spill`).
+//! 6. A query's rows are streamed by [`Rows`]. An INSERT, or the INSERTs of a statement set, are a job (`jobs::run`): their
+//!    targets are checked before the first row, rows are written that nobody sees yet, the commits of all of them make the
+//!    rows visible, or they are removed. For Iceberg these are `calve_iceberg::write::prepare`, its `Writer` and
+//!    `calve_iceberg::commit::commit`, for other tables a `calve_connectors::Sink` and its `Pending`.
 //! 7. The caller gets a [`StatementResult`], or an error with its place in the script.
 
 mod catalogs;
+mod complete;
+mod counted;
 mod ddl;
+mod definition;
 mod error;
-mod insert;
+mod explain;
+mod jobs;
 mod listing;
 mod not_null;
 mod options;
+mod progress;
 mod query;
 mod resolve;
 mod result;
 mod session;
 mod show;
+mod spill;
+mod yielding;
 
+pub use calve_connectors::{ConnectorOption, PrintLines, connector_options};
+pub use complete::{NameSource, function_names};
+pub use progress::{Progress, ProgressCounts};
 pub use result::{ResultBody, Rows, StatementKind, StatementResult, TextRows, Warning, WriteSummary};
 pub use session::{Session, SessionConfig};

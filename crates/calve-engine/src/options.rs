@@ -54,6 +54,11 @@ impl Options {
         self.current = self.initial.clone();
     }
 
+    /// Whether queries run as streams, Flink's default (`execution.runtime-mode`).
+    pub fn is_streaming(&self) -> bool {
+        !self.get("execution.runtime-mode").is_some_and(|mode| mode.eq_ignore_ascii_case("batch"))
+    }
+
     /// Partitions of a query and writers of an INSERT: `table.exec.resource.default-parallelism`,
     /// then `parallelism.default`, then the cores.
     pub fn parallelism(&self) -> usize {

@@ -1,31 +1,71 @@
 //! Runs bound queries on DataFusion.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
+use calve_connectors::ConnectorContext;
 use calve_functions::EvalContext;
 use calve_planner::lower::{self, LowerContext};
 use calve_planner::{Rel, TableEntry};
 use calve_types::Result;
+use datafusion::catalog::TableProvider;
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::runtime_env::RuntimeEnv;
-use datafusion::logical_expr::TableSource;
-use datafusion::physical_plan::execute_stream;
+use datafusion::logical_expr::{LogicalPlan, TableSource};
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 
+use crate::counted::Counted;
 use crate::error::from_datafusion;
+use crate::jobs::share::{Optimised, Shared, share};
 use crate::options::Options;
-use crate::resolve::Resolved;
+use crate::progress::Progress;
+use crate::resolve::{ConnectorHandle, Resolved, downcast};
+use crate::spill::{self, Joins};
 
 /// What one statement's queries run with.
 pub(crate) struct Runner<'a> {
     options: &'a Options,
     runtime: Arc<RuntimeEnv>,
-    context: EvalContext,
+    connectors: ConnectorContext,
+    progress: Arc<Progress>,
+}
+
+/// A query to run.
+pub(crate) struct Query<'q> {
+    pub rel: &'q Rel,
+    /// How many parts of it may run at once. In one part the rows come in the order of their tables.
+    pub partitions: usize,
+}
+
+/// A query as DataFusion runs it.
+pub(crate) struct Planned {
+    pub plan: Arc<dyn ExecutionPlan>,
+    optimised: Optimised,
+}
+
+impl Planned {
+    /// The optimised plan that it was made of, for EXPLAIN.
+    pub fn logical(&self) -> &LogicalPlan {
+        &self.optimised.plan
+    }
+}
+
+/// The queries of a job, planned together.
+pub(crate) struct PlannedJob {
+    pub queries: Vec<Planned>,
+    /// The tables that several of the queries read together.
+    pub shared: Vec<Shared>,
 }
 
 impl<'a> Runner<'a> {
-    pub fn new(options: &'a Options, runtime: Arc<RuntimeEnv>, context: EvalContext) -> Self {
-        Self { options, runtime, context }
+    pub fn new(
+        options: &'a Options,
+        runtime: Arc<RuntimeEnv>,
+        connectors: ConnectorContext,
+        progress: Arc<Progress>,
+    ) -> Self {
+        Self { options, runtime, connectors, progress }
     }
 
     pub fn options(&self) -> &'a Options {
@@ -33,7 +73,17 @@ impl<'a> Runner<'a> {
     }
 
     pub fn context(&self) -> &EvalContext {
-        &self.context
+        &self.connectors.eval
+    }
+
+    /// What connectors know of the session.
+    pub fn connectors(&self) -> &ConnectorContext {
+        &self.connectors
+    }
+
+    /// Where the statement tells how far it is.
+    pub fn progress(&self) -> &Arc<Progress> {
+        &self.progress
     }
 
     /// Lowers, optimises and starts a query; nothing runs before the stream is polled.
@@ -41,12 +91,99 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// What the lowering refuses, what a table's read options are wrong in, what DataFusion cannot plan.
     pub async fn stream(&self, rel: &Rel, partitions: usize) -> Result<SendableRecordBatchStream> {
-        let source = |entry: &TableEntry| -> Result<Arc<dyn TableSource>> {
-            Ok(provider_as_source(Resolved::provider(self.options, entry)?))
+        let optimised = self.optimise(&Query { rel, partitions }, &Providers::default(), Joins::Hash)?;
+        let plan = optimised.plan.clone();
+        let planned = self.plan(optimised).await?;
+        let rows = self.start(&planned)?;
+        if !spill::has_hash_joins(&planned.plan) {
+            return Ok(rows);
+        }
+        let (runtime, progress) = (self.runtime.clone(), self.progress.clone());
+        Ok(spill::or_again(rows, async move {
+            let state = spill::session_state(partitions, runtime, Joins::Spilling);
+            let plan = physical(&Optimised { plan, state: state.clone() }).await?;
+            progress.reads(&plan);
+            execute_stream(plan, state.task_ctx()).map_err(from_datafusion)
+        }))
+    }
+
+    /// Plans queries that run at the same time: a table that several of them scan is read once.
+    ///
+    /// # Errors
+    /// As [`Self::stream`].
+    pub async fn plan_all(&self, queries: &[Query<'_>], joins: Joins) -> Result<PlannedJob> {
+        let providers = Providers::default();
+        let optimised = queries.iter().map(|q| self.optimise(q, &providers, joins));
+        let mut optimised = optimised.collect::<Result<Vec<_>>>()?;
+        let shared = share(&mut optimised, &providers.into_names(), &self.progress).await?;
+        let mut queries = Vec::with_capacity(optimised.len());
+        for query in optimised {
+            queries.push(self.plan(query).await?);
+        }
+        Ok(PlannedJob { queries, shared })
+    }
+
+    /// Starts a planned query; nothing runs before the stream is polled.
+    ///
+    /// # Errors
+    /// What DataFusion says.
+    pub fn start(&self, planned: &Planned) -> Result<SendableRecordBatchStream> {
+        self.progress.reads(&planned.plan);
+        execute_stream(planned.plan.clone(), planned.optimised.state.task_ctx()).map_err(from_datafusion)
+    }
+
+    fn optimise(&self, query: &Query<'_>, providers: &Providers, joins: Joins) -> Result<Optimised> {
+        let provider = |entry: &TableEntry| -> Result<Arc<dyn TableProvider>> {
+            let provider = Resolved::provider(self.options, entry, &self.connectors)?;
+            Ok(match downcast::<ConnectorHandle>(&entry.handle) {
+                Some(_) => Arc::new(Counted::new(provider, self.progress.rows())),
+                None => provider,
+            })
         };
-        let plan = lower::plan(rel, &LowerContext { eval: self.context, source: &source })?;
-        let state = lower::session_state(partitions, self.runtime.clone());
-        let physical = state.create_physical_plan(&plan).await.map_err(from_datafusion)?;
-        execute_stream(physical, state.task_ctx()).map_err(from_datafusion)
+        let source = |entry: &TableEntry| -> Result<Arc<dyn TableSource>> {
+            Ok(provider_as_source(providers.get(entry, || provider(entry))?))
+        };
+        let plan = lower::plan(query.rel, &LowerContext { eval: self.connectors.eval, source: &source })?;
+        let state = spill::session_state(query.partitions, self.runtime.clone(), joins);
+        Ok(Optimised { plan: state.optimize(&plan).map_err(from_datafusion)?, state })
+    }
+
+    async fn plan(&self, optimised: Optimised) -> Result<Planned> {
+        Ok(Planned { plan: physical(&optimised).await?, optimised })
+    }
+}
+
+async fn physical(optimised: &Optimised) -> Result<Arc<dyn ExecutionPlan>> {
+    let planner = optimised.state.query_planner().clone();
+    planner.create_physical_plan(&optimised.plan, &optimised.state).await.map_err(from_datafusion)
+}
+
+/// A provider and the full name of its table.
+pub(crate) type Named = (Arc<dyn TableProvider>, String);
+
+/// The providers of a statement's tables: one for each entry, so that scans of one table can be told by it.
+#[derive(Default)]
+struct Providers {
+    /// By the entry's address: an entry is one table with one set of options, and lives as long as the plans.
+    made: RefCell<Vec<(*const TableEntry, Named)>>,
+}
+
+impl Providers {
+    fn get(
+        &self,
+        entry: &TableEntry,
+        make: impl FnOnce() -> Result<Arc<dyn TableProvider>>,
+    ) -> Result<Arc<dyn TableProvider>> {
+        let address = std::ptr::from_ref(entry);
+        if let Some((_, (provider, _))) = self.made.borrow().iter().find(|(made, _)| std::ptr::eq(*made, address)) {
+            return Ok(provider.clone());
+        }
+        let provider = make()?;
+        self.made.borrow_mut().push((address, (provider.clone(), entry.path.to_string())));
+        Ok(provider)
+    }
+
+    fn into_names(self) -> Vec<Named> {
+        self.made.into_inner().into_iter().map(|(_, named)| named).collect()
     }
 }

@@ -1,20 +1,23 @@
 //! Loads the tables a statement names, once each, so that the binder sees one fixed version of every table.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
+use calve_connectors::{ConnectorContext, TableDefinition};
 use calve_iceberg::Table;
 use calve_iceberg::catalog::Catalog as IcebergCatalog;
 use calve_iceberg::metadata::metadata_table;
 use calve_iceberg::scan::{ScanOptions, provider};
 use calve_options::Place;
 use calve_planner::catalog::Column;
+use calve_planner::tables::{Reference, referenced};
 use calve_planner::{CatalogReader, TableEntry, TablePath};
-use calve_types::{Error, Result};
+use calve_types::{Error, Result, Span};
 use datafusion::catalog::TableProvider;
 use iceberg::spec::Transform;
 
+use crate::catalogs::object::{CatalogObject, TableDef, ViewDef};
 use crate::catalogs::{CatalogKind, Catalogs};
 use crate::options::{Options, unknown_option};
 use crate::result::Warning;
@@ -29,6 +32,14 @@ pub(crate) struct IcebergHandle {
     pub hints: BTreeMap<String, String>,
 }
 
+/// What [`TableEntry::handle`] holds for a table with a connector.
+pub(crate) struct ConnectorHandle {
+    /// Physical columns, partition keys and options, those of the table's hint included.
+    pub definition: TableDefinition,
+    /// Whether the table is DISTRIBUTED, which no connector can write.
+    bucketed: bool,
+}
+
 /// What [`TableEntry::handle`] holds for a metadata table.
 pub(crate) struct ProviderHandle(pub Arc<dyn TableProvider>);
 
@@ -40,11 +51,17 @@ pub(crate) struct Resolved<'a> {
     options: &'a Options,
     tables: HashMap<Key, Arc<TableEntry>>,
     siblings: HashMap<(String, String), Vec<String>>,
+    /// The view that the statement defines: nothing in it may read it.
+    defining: Option<TablePath>,
 }
 
 /// Completes a name of one to three parts with the current catalog and database; `None` for more parts.
 pub(crate) fn full_path(catalogs: &Catalogs, parts: &[String]) -> Option<TablePath> {
-    let (catalog, database) = catalogs.current();
+    complete(parts, catalogs.current())
+}
+
+/// Completes a name with a catalog and a database.
+pub(crate) fn complete(parts: &[String], (catalog, database): (&str, &str)) -> Option<TablePath> {
     let path = |catalog: &str, database: &str, table: &str| TablePath {
         catalog: catalog.to_owned(),
         database: database.to_owned(),
@@ -58,35 +75,72 @@ pub(crate) fn full_path(catalogs: &Catalogs, parts: &[String]) -> Option<TablePa
     }
 }
 
+/// A name that is to be loaded.
+struct Wanted {
+    reference: Reference,
+    /// The catalog and the database that complete it.
+    current: (String, String),
+    /// Where the view stands in the statement that the name is in; `None` for the statement's own names.
+    view: Option<Span>,
+}
+
 impl<'a> Resolved<'a> {
-    /// Loads every table of `names`; names of nothing are left to the binder, which knows what else they may mean.
+    /// Loads every table of `names`, and of the views among them; names of nothing are left to the binder, which knows
+    /// what else they may mean.
     ///
     /// # Errors
     /// What a catalog answered, at the name's place.
-    pub async fn load(
-        catalogs: &'a Catalogs,
-        options: &'a Options,
-        names: Vec<calve_planner::tables::Reference>,
-    ) -> Result<Self> {
-        let mut resolved = Self { catalogs, options, tables: HashMap::new(), siblings: HashMap::new() };
+    pub async fn load(catalogs: &'a Catalogs, options: &'a Options, names: Vec<Reference>) -> Result<Self> {
+        let mut resolved = Self { catalogs, options, tables: HashMap::new(), siblings: HashMap::new(), defining: None };
         let mut versions: HashMap<TablePath, Option<Table>> = HashMap::new();
-        for name in names {
-            let Some(path) = full_path(catalogs, &name.parts) else { continue };
-            let key = (path, name.hints);
-            if !resolved.tables.contains_key(&key) {
-                let entry = resolved.entry(&key, &mut versions).await.map_err(|e| e.at(name.span))?;
-                match entry {
-                    Some(entry) => drop(resolved.tables.insert(key, Arc::new(entry))),
-                    None => resolved.list_siblings(&key.0).await,
-                }
+        let (catalog, database) = catalogs.current();
+        let current = (catalog.to_owned(), database.to_owned());
+        let mut wanted: VecDeque<Wanted> =
+            names.into_iter().map(|reference| Wanted { reference, current: current.clone(), view: None }).collect();
+        while let Some(Wanted { reference, current, view }) = wanted.pop_front() {
+            let Some(path) = complete(&reference.parts, (&current.0, &current.1)) else { continue };
+            let place = view.unwrap_or(reference.span);
+            let key = (path, reference.hints);
+            if resolved.tables.contains_key(&key) {
+                continue;
             }
+            let Some(entry) = resolved.entry(&key, &mut versions).await.map_err(|e| e.at(place))? else {
+                resolved.list_siblings(&key.0).await;
+                continue;
+            };
+            if let Some(definition) = &entry.view {
+                let current = (definition.catalog.clone(), definition.database.clone());
+                let names = referenced(&calve_sql::Statement::Query(definition.query.clone()));
+                wanted.extend(names.into_iter().map(|reference| Wanted {
+                    reference,
+                    current: current.clone(),
+                    view: Some(place),
+                }));
+            }
+            resolved.tables.insert(key, Arc::new(entry));
         }
         Ok(resolved)
     }
 
+    /// For the definition of a view: refuses what reads the view itself.
+    pub fn defining(mut self, path: TablePath) -> Self {
+        self.defining = Some(path);
+        self
+    }
+
+    /// Acts as if a table of this definition were there.
+    pub fn assume(&mut self, path: &TablePath, table: &TableDef) {
+        self.tables.insert((path.clone(), vec![]), Arc::new(connector_entry(path, table, &[])));
+    }
+
+    /// The names of the columns of a loaded table or view.
+    pub fn columns(&self, path: &TablePath) -> Option<Vec<String>> {
+        let (_, entry) = self.tables.iter().find(|((loaded, _), _)| loaded == path)?;
+        Some(entry.columns.iter().map(|c| c.name.clone()).collect())
+    }
+
     async fn entry(&self, key: &Key, versions: &mut HashMap<TablePath, Option<Table>>) -> Result<Option<TableEntry>> {
         let (path, hints) = key;
-        let Ok(catalog) = self.catalogs.get(&path.catalog) else { return Ok(None) };
         if !hints.is_empty() && self.options.get("table.dynamic-table-options.enabled") == Some("false") {
             return Err(Error::new("hints-disabled", "OPTIONS hints are not allowed in this session")
                 .with_detail(
@@ -94,21 +148,13 @@ impl<'a> Resolved<'a> {
                 )
                 .with_hint("SET 'table.dynamic-table-options.enabled' = 'true'"));
         }
-        let iceberg = match &catalog.kind {
-            CatalogKind::Iceberg(iceberg) => iceberg,
-            CatalogKind::Memory(memory) => {
-                return Ok(memory.table(&path.database, &path.table).map(|table| TableEntry {
-                    path: path.clone(),
-                    columns: table.columns.clone(),
-                    primary_key: table.primary_key.clone(),
-                    partition_keys: vec![],
-                    options: table.options.clone(),
-                    writable: true,
-                    view: None,
-                    handle: Arc::new(()),
-                }));
-            }
-        };
+        match self.catalogs.object(path) {
+            Some(CatalogObject::Table(table)) => return Ok(Some(connector_entry(path, table, hints))),
+            Some(CatalogObject::View(view)) => return Ok(Some(view_entry(path, view))),
+            None => {}
+        }
+        let Ok(catalog) = self.catalogs.get(&path.catalog) else { return Ok(None) };
+        let CatalogKind::Iceberg(iceberg) = &catalog.kind else { return Ok(None) };
         let (name, metadata) = match path.table.split_once('$') {
             Some((name, metadata)) => (name, Some(metadata)),
             None => (path.table.as_str(), None),
@@ -125,8 +171,9 @@ impl<'a> Resolved<'a> {
                 let found = metadata_table(table, metadata, &hints)?;
                 TableEntry {
                     path: path.clone(),
-                    columns: columns(found.columns),
+                    columns: physical(found.columns),
                     primary_key: vec![],
+                    watermark: None,
                     partition_keys: vec![],
                     options: BTreeMap::new(),
                     writable: false,
@@ -143,10 +190,9 @@ impl<'a> Resolved<'a> {
         if self.siblings.contains_key(&key) {
             return;
         }
-        let Ok(catalog) = self.catalogs.get(&path.catalog) else { return };
         // only for a suggestion: a catalog that cannot list has none
-        let tables = catalog.tables(&path.database).await.unwrap_or_default();
-        self.siblings.insert(key, tables);
+        let names = self.catalogs.objects(&path.catalog, &path.database, false).await.unwrap_or_default();
+        self.siblings.insert(key, names.into_iter().collect());
     }
 
     /// Warnings about options in hints that look misspelt.
@@ -155,7 +201,7 @@ impl<'a> Resolved<'a> {
             calve_sql::Statement::Insert(insert) => Some(insert.table.span),
             _ => None,
         };
-        calve_planner::tables::referenced(statement)
+        referenced(statement)
             .iter()
             .flat_map(|reference| {
                 let place = if Some(reference.span) == target { Place::Write } else { Place::Read };
@@ -167,8 +213,12 @@ impl<'a> Resolved<'a> {
     /// The provider that reads a table.
     ///
     /// # Errors
-    /// What [`ScanOptions::resolve`] refuses; `not-supported` for connectors.
-    pub fn provider(options: &Options, entry: &TableEntry) -> Result<Arc<dyn TableProvider>> {
+    /// What [`ScanOptions::resolve`] or the table's connector refuse.
+    pub fn provider(
+        options: &Options,
+        entry: &TableEntry,
+        connectors: &ConnectorContext,
+    ) -> Result<Arc<dyn TableProvider>> {
         if let Some(handle) = downcast::<IcebergHandle>(&entry.handle) {
             let scan = ScanOptions::resolve(&handle.table, &handle.hints, options.all())?;
             return provider(handle.table.clone(), scan);
@@ -176,7 +226,10 @@ impl<'a> Resolved<'a> {
         if let Some(handle) = downcast::<ProviderHandle>(&entry.handle) {
             return Ok(handle.0.clone());
         }
-        Err(unsupported_connector(entry))
+        match downcast::<ConnectorHandle>(&entry.handle) {
+            Some(handle) => calve_connectors::source(&handle.definition, connectors),
+            None => Err(Error::internal(format!("'{}' is not a table that can be read", entry.path))),
+        }
     }
 }
 
@@ -185,16 +238,63 @@ pub(crate) fn downcast<T: Any>(handle: &Arc<dyn Any + Send + Sync>) -> Option<&T
     handle.as_ref().downcast_ref::<T>()
 }
 
-/// The refusal of a table outside Iceberg catalogs.
-pub(crate) fn unsupported_connector(entry: &TableEntry) -> Error {
-    match entry.options.get("connector") {
-        Some(connector) => Error::unsupported(format!("connector '{connector}'")),
-        None => Error::new("missing-option", format!("table '{}' has no option 'connector'", entry.path)),
+/// Refuses to write what no sink can write as its definition asks for.
+///
+/// # Errors
+/// `not-supported` for a DISTRIBUTED table, with Flink's sentence.
+pub(crate) fn check_sink(entry: &TableEntry) -> Result<()> {
+    match downcast::<ConnectorHandle>(&entry.handle) {
+        Some(handle) if handle.bucketed => {
+            Err(Error::unsupported(format!("writing '{}', which is DISTRIBUTED into buckets", entry.path)).with_detail(
+                format!(
+                    "Table '{}' is distributed into buckets, but the underlying DynamicTableSink doesn't implement the \
+                     SupportsBucketing interface.",
+                    entry.path
+                ),
+            ))
+        }
+        _ => Ok(()),
     }
-    .with_hint("create the table in an Iceberg catalog")
 }
 
-fn columns(columns: Vec<(String, calve_types::DataType)>) -> Vec<Column> {
+fn connector_entry(path: &TablePath, table: &TableDef, hints: &[(String, String)]) -> TableEntry {
+    let mut options = table.options.clone();
+    options.extend(hints.iter().cloned());
+    let stored = table.columns.iter().filter(|c| c.is_physical()).map(|c| &c.column);
+    let definition = TableDefinition {
+        name: path.to_string(),
+        columns: stored.map(|c| (c.name.clone(), c.data_type.clone())).collect(),
+        partition_keys: table.partition_keys.clone(),
+        options: options.clone(),
+    };
+    TableEntry {
+        path: path.clone(),
+        columns: table.columns.iter().map(|c| c.column.clone()).collect(),
+        primary_key: table.key_columns().to_vec(),
+        watermark: table.watermark.as_ref().map(|w| w.column.join(".")),
+        partition_keys: table.partition_keys.clone(),
+        options,
+        writable: true,
+        view: None,
+        handle: Arc::new(ConnectorHandle { definition, bucketed: table.distribution.is_some() }),
+    }
+}
+
+fn view_entry(path: &TablePath, view: &ViewDef) -> TableEntry {
+    TableEntry {
+        path: path.clone(),
+        columns: view.columns.iter().map(|c| c.column.clone()).collect(),
+        primary_key: vec![],
+        watermark: None,
+        partition_keys: vec![],
+        options: BTreeMap::new(),
+        writable: false,
+        view: Some(view.view.clone()),
+        handle: Arc::new(()),
+    }
+}
+
+fn physical(columns: Vec<(String, calve_types::DataType)>) -> Vec<Column> {
     columns.into_iter().map(|(name, data_type)| Column::physical(name, data_type)).collect()
 }
 
@@ -216,8 +316,9 @@ fn iceberg_entry(
     };
     Ok(TableEntry {
         path,
-        columns: columns(calve_iceberg::schema::to_flink(schema)?),
+        columns: physical(calve_iceberg::schema::to_flink(schema)?),
         primary_key: calve_iceberg::schema::primary_key(schema),
+        watermark: None,
         partition_keys,
         options: metadata.properties().iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
         writable: true,
@@ -232,6 +333,10 @@ impl CatalogReader for Resolved<'_> {
     }
 
     fn table(&self, path: &TablePath, hints: &[(String, String)]) -> Result<Option<Arc<TableEntry>>> {
+        if self.defining.as_ref() == Some(path) {
+            return Err(Error::new("recursive-view", format!("view '{path}' would read itself"))
+                .with_hint("give the view another name than what it reads"));
+        }
         Ok(self.tables.get(&(path.clone(), hints.to_vec())).cloned())
     }
 

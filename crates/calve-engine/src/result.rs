@@ -53,8 +53,9 @@ pub enum ResultBody {
     Done,
     /// Rows, streamed.
     Rows(Rows),
-    /// A finished write.
-    Written(WriteSummary),
+    /// A finished job: one summary for each INSERT, in the order of the statements. An INSERT alone has one; a statement
+    /// set has several, and several of one table if it is the target of several INSERTs.
+    Written(Vec<WriteSummary>),
 }
 
 /// Rows of a query, SHOW, DESCRIBE or EXPLAIN.
@@ -128,7 +129,7 @@ pub struct WriteSummary {
     pub position_deletes: u64,
     /// Rows dropped by `table.exec.sink.not-null-enforcer` = `DROP`.
     pub dropped_rows: u64,
-    /// The new snapshot; `None` if there was nothing to write.
+    /// The new snapshot; `None` if there was nothing to write, and for tables outside Iceberg.
     pub snapshot_id: Option<i64>,
     /// Wall time.
     pub elapsed: std::time::Duration,

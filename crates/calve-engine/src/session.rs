@@ -4,30 +4,46 @@ use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use calve_connectors::{ConnectorContext, PrintLines};
 use calve_functions::{EvalContext, TimeZone};
-use calve_planner::Rel;
-use calve_sql::{ScriptStatement, Statement};
-use calve_types::{Error, Result};
+use calve_planner::{Rel, Sink};
+use calve_sql::{Insert, ScriptStatement, Statement, StatementSet};
+use calve_types::{Error, Result, Span};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use futures::FutureExt;
 
 use crate::catalogs::Catalogs;
+use crate::catalogs::object::BaseKind;
 use crate::error::from_datafusion;
-use crate::insert::Commits;
+use crate::jobs::{Commits, OpenSet};
 use crate::options::Options;
+use crate::progress::Progress;
 use crate::query::Runner;
-use crate::resolve::{Resolved, full_path};
-use crate::result::{ResultBody, Rows, StatementKind, StatementResult, Warning};
-use crate::{ddl, insert, listing, show};
+use crate::resolve::{Resolved, check_sink};
+use crate::result::{ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary};
+use crate::{ddl, jobs, listing, show};
 
 /// How a session begins.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct SessionConfig {
     /// Options, as `-D` gives them; later ones win.
     pub options: Vec<(String, String)>,
     /// Memory that queries and writes may use together, in bytes; `None` is no limit.
     pub memory_limit: Option<u64>,
+    /// Takes the lines of print tables while a statement runs, without their line ends; `None` writes them to standard
+    /// output. A caller that reports a statement's lines beside its result (jsonl's `stdout`) collects them here: all of
+    /// an INSERT's lines have arrived when [`Session::execute`] returns.
+    pub print: Option<PrintLines>,
+}
+
+impl std::fmt::Debug for SessionConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionConfig")
+            .field("options", &self.options)
+            .field("memory_limit", &self.memory_limit)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Catalogs, options and what is current: everything statements share.
@@ -36,6 +52,9 @@ pub struct Session {
     pub(crate) options: Options,
     runtime: Arc<RuntimeEnv>,
     commits: Commits,
+    open_set: OpenSet,
+    progress: Arc<Progress>,
+    print: PrintLines,
     /// Warnings about the options the session began with, for its first statement.
     pending: Vec<Warning>,
 }
@@ -68,6 +87,9 @@ impl Session {
             options: Options::new(config.options),
             runtime,
             commits: Commits::default(),
+            open_set: OpenSet::default(),
+            progress: Arc::default(),
+            print: config.print.unwrap_or_else(|| Arc::new(print_line)),
             pending,
         };
         session.context()?;
@@ -93,6 +115,7 @@ impl Session {
     /// # Errors
     /// Whatever is wrong with the statement, with its place in the script, or what failed while it ran.
     pub async fn execute(&mut self, statement: &ScriptStatement) -> Result<StatementResult> {
+        self.progress.begin();
         // nothing should panic; what does anyway costs one statement, not the script
         let run = AssertUnwindSafe(async { self.run(calve_sql::parse(statement)?).await });
         let mut result = run.catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))?;
@@ -100,13 +123,26 @@ impl Session {
         Ok(result)
     }
 
-    /// After a cancelled [`Session::execute`]: waits for the commit it may have begun. The new snapshot's id, or why the
-    /// commit is not in; `None` if the statement had not begun to commit.
-    pub async fn settle(&self) -> Option<Result<i64>> {
+    /// After a cancelled [`Session::execute`]: waits until its tasks have ended, and for the commits it may have begun, all
+    /// of its INSERTs. What they did, or why they are not all in; `None` if the statement had not begun to commit: then
+    /// nothing is left of it.
+    pub async fn settle(&self) -> Option<Result<Vec<WriteSummary>>> {
         self.commits.settle().await
     }
 
+    /// How far the running statement is; to be asked from another task while [`Session::execute`] runs or a query's rows
+    /// are read.
+    pub fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
+    }
+
+    /// Whether `BEGIN STATEMENT SET` still waits for its END. The INSERTs of a set that a script leaves open never run.
+    pub fn has_open_statement_set(&self) -> bool {
+        self.open_set.is_open()
+    }
+
     async fn run(&mut self, statement: Statement) -> Result<StatementResult> {
+        self.open_set.admit(&statement)?;
         let mut warnings = vec![];
         let body = match statement {
             Statement::Query(_) => {
@@ -119,7 +155,16 @@ impl Session {
                     job_id: None,
                 });
             }
-            Statement::Insert(_) => return self.insert(&statement).await,
+            Statement::Insert(insert) if self.open_set.is_open() => return self.add_to_set(insert).await,
+            Statement::Insert(_) | Statement::StatementSet(_) => return self.insert(&statement).await,
+            Statement::BeginStatementSet { .. } => {
+                self.open_set.begin();
+                ResultBody::Done
+            }
+            Statement::EndStatementSet { span } => match self.open_set.end() {
+                inserts if inserts.is_empty() => ResultBody::Done,
+                inserts => return self.end_set(inserts, span).await,
+            },
             Statement::Set { option: Some((key, value)) } => {
                 self.set(&key, &value, &mut warnings)?;
                 ResultBody::Done
@@ -148,25 +193,31 @@ impl Session {
                 ddl::database::drop(&mut self.catalogs, &name, if_exists, cascade).await?
             }
             Statement::UseDatabase { name } => ddl::database::select(&mut self.catalogs, &name).await?,
-            Statement::CreateTable(create) => ddl::table::create(&mut self.catalogs, *create, &mut warnings).await?,
-            Statement::DropTable { name, if_exists, temporary } => {
-                ddl::table::drop(&mut self.catalogs, &name, if_exists, temporary).await?
+            Statement::CreateTable(create) if create.query.is_some() => return self.create_table_as(*create).await,
+            Statement::CreateTable(create) => {
+                ddl::table::create(&mut self.catalogs, &self.options, &create, &mut warnings).await?
             }
-            Statement::Show(what) => ResultBody::Rows(show::show(&self.catalogs, &what, &self.context()?).await?),
+            Statement::DropTable { name, if_exists, temporary } => {
+                ddl::table::drop(&mut self.catalogs, &name, BaseKind::Table, if_exists, temporary).await?
+            }
+            Statement::CreateView(create) => self.create_view(*create).await?,
+            Statement::AlterView { name, change } => self.alter_view(&name, change, &mut warnings).await?,
+            Statement::DropView { name, if_exists, temporary } => {
+                ddl::table::drop(&mut self.catalogs, &name, BaseKind::View, if_exists, temporary).await?
+            }
+            Statement::Show(what) => ResultBody::Rows(self.show(&what).await?),
+            Statement::ShowCreate { kind, name } => ResultBody::Rows(self.show_create(kind, &name).await?),
+            Statement::ShowPartitions { table, partition } => {
+                ResultBody::Rows(self.show_partitions(&table, &partition).await?)
+            }
             Statement::DescribeTable { name, .. } => ResultBody::Rows(self.describe(&name).await?),
             Statement::DescribeCatalog { name, extended } => {
-                ResultBody::Rows(show::catalog(&self.catalogs, &name, extended, &self.context()?)?)
+                ResultBody::Rows(show::describe_catalog(&self.catalogs, &name, extended, &self.context()?)?)
             }
-            Statement::Explain { statement, .. } => ResultBody::Rows(self.explain(&statement).await?),
-            Statement::CreateView(create) => return Err(Error::unsupported("CREATE VIEW").at(create.name.span)),
-            Statement::AlterView { name, .. } => return Err(Error::unsupported("ALTER VIEW").at(name.span)),
-            Statement::DropView { name, .. } => return Err(Error::unsupported("DROP VIEW").at(name.span)),
-            Statement::ShowCreate { name, .. } => return Err(Error::unsupported("SHOW CREATE").at(name.span)),
-            Statement::ShowPartitions { table, .. } => return Err(Error::unsupported("SHOW PARTITIONS").at(table.span)),
-            Statement::BeginStatementSet { span } | Statement::EndStatementSet { span } => {
-                return Err(Error::unsupported("BEGIN STATEMENT SET").at(span));
+            Statement::Explain { statement, details, span } => {
+                ResultBody::Rows(self.explain(&statement, &details, span).await?)
             }
-            Statement::StatementSet(set) => return Err(Error::unsupported("STATEMENT SET").at(set.span)),
+            Statement::AlterTable(alter) => return Err(Error::unsupported("ALTER TABLE").at(alter.span)),
             Statement::Other { feature, span } => return Err(Error::unsupported(feature).at(span)),
         };
         Ok(StatementResult { kind: StatementKind::Command, body, warnings, job_id: None })
@@ -180,12 +231,18 @@ impl Session {
         Ok(())
     }
 
-    async fn resolve(&self, statement: &Statement) -> Result<Resolved<'_>> {
+    pub(crate) async fn resolve(&self, statement: &Statement) -> Result<Resolved<'_>> {
         Resolved::load(&self.catalogs, &self.options, calve_planner::tables::referenced(statement)).await
     }
 
-    fn runner(&self) -> Result<Runner<'_>> {
-        Ok(Runner::new(&self.options, Arc::clone(&self.runtime), self.context()?))
+    /// What connectors know of the session, for a statement that starts now.
+    pub(crate) fn connectors(&self) -> Result<ConnectorContext> {
+        Ok(ConnectorContext { eval: self.context()?, print: self.print.clone() })
+    }
+
+    pub(crate) fn runner(&self) -> Result<Runner<'_>> {
+        let connectors = self.connectors()?;
+        Ok(Runner::new(&self.options, Arc::clone(&self.runtime), connectors, self.progress.clone()))
     }
 
     async fn bind_query(&self, statement: &Statement) -> Result<(Rel, Vec<Warning>)> {
@@ -200,37 +257,53 @@ impl Session {
         Ok(Rows { columns: rel.fields, batches, context: *runner.context() })
     }
 
-    async fn insert(&self, statement: &Statement) -> Result<StatementResult> {
-        let Statement::Insert(insert) = statement else { return Err(Error::internal("not an INSERT")) };
-        let resolved = self.resolve(statement).await?;
-        let warnings = resolved.warnings(statement);
-        let sink = calve_planner::bind::insert(insert, &resolved)?;
+    /// An INSERT or a statement set: one job.
+    pub(crate) async fn insert(&self, statement: &Statement) -> Result<StatementResult> {
+        let (sinks, warnings) = self.bind_inserts(statement).await?;
         let job_id = uuid::Uuid::new_v4().simple().to_string();
-        let summary = insert::run(&self.runner()?, &sink, &job_id, &self.commits).await?;
-        Ok(StatementResult {
-            kind: StatementKind::Insert,
-            body: ResultBody::Written(summary),
-            warnings,
-            job_id: Some(job_id),
-        })
+        let written = jobs::run(&self.runner()?, &sinks, &job_id, &self.commits).await?;
+        let body = ResultBody::Written(written);
+        Ok(StatementResult { kind: StatementKind::Insert, body, warnings, job_id: Some(job_id) })
     }
 
-    async fn describe(&self, name: &calve_sql::Name) -> Result<Rows> {
-        let reference = calve_planner::tables::Reference { parts: name.parts.clone(), hints: vec![], span: name.span };
-        let resolved = Resolved::load(&self.catalogs, &self.options, vec![reference]).await?;
-        show::table(&resolved, full_path(&self.catalogs, &name.parts), name, &self.context()?)
-    }
-
-    async fn explain(&self, statement: &Statement) -> Result<Rows> {
+    pub(crate) async fn bind_inserts(&self, statement: &Statement) -> Result<(Vec<Sink>, Vec<Warning>)> {
         let resolved = self.resolve(statement).await?;
-        let tree = match statement {
-            Statement::Query(query) => calve_planner::explain::tree(&calve_planner::bind::query(query, &resolved)?),
-            Statement::Insert(insert) => {
-                calve_planner::explain::sink_tree(&calve_planner::bind::insert(insert, &resolved)?)
-            }
-            _ => return Err(Error::unsupported("EXPLAIN of this statement")),
-        };
-        listing::names("result", vec![format!("== Abstract Syntax Tree ==\n{tree}")], &self.context()?)
+        let mut warnings = vec![];
+        let mut sinks = vec![];
+        for insert in inserts(statement) {
+            let sink = calve_planner::bind::insert(insert, &resolved)?;
+            check_sink(&sink.table).map_err(|e| e.at(sink.span))?;
+            sinks.push(sink);
+            warnings.extend(resolved.warnings(&Statement::Insert(insert.clone())));
+        }
+        Ok((sinks, warnings))
+    }
+
+    /// An INSERT between BEGIN STATEMENT SET and END is checked now and runs at END.
+    async fn add_to_set(&mut self, insert: Insert) -> Result<StatementResult> {
+        let statement = Statement::Insert(insert);
+        let (_, warnings) = self.bind_inserts(&statement).await?;
+        if let Statement::Insert(insert) = statement {
+            self.open_set.add(insert);
+        }
+        Ok(StatementResult { kind: StatementKind::Insert, body: ResultBody::Done, warnings, job_id: None })
+    }
+
+    /// END: binds the INSERTs again, so that all of them see one version of every table. Their warnings were given.
+    async fn end_set(&self, inserts: Vec<Insert>, span: Span) -> Result<StatementResult> {
+        let result = self.insert(&Statement::StatementSet(StatementSet { inserts, span })).await;
+        // places in earlier statements mean nothing to whoever reads the error of this one
+        let result = result.map_err(|error| Error { span: None, ..error })?;
+        Ok(StatementResult { warnings: vec![], ..result })
+    }
+}
+
+/// The INSERTs of a statement.
+fn inserts(statement: &Statement) -> &[Insert] {
+    match statement {
+        Statement::Insert(insert) => std::slice::from_ref(insert),
+        Statement::StatementSet(set) => &set.inserts,
+        _ => &[],
     }
 }
 
@@ -239,6 +312,13 @@ pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Error {
     let text =
         panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
     Error::internal(text.unwrap_or_else(|| "a panic".to_owned()))
+}
+
+/// A line of a print table on standard output.
+fn print_line(line: String) {
+    use std::io::Write;
+    // whoever reads may have gone: that ends the output, not the job
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
 /// The machine's time zone: `TZ`, else UTC.

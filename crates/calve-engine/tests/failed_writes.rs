@@ -4,27 +4,7 @@
 
 mod common;
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-use common::{rows, run, session, try_run};
-
-/// All files below a folder.
-fn files(folder: &Path) -> BTreeSet<PathBuf> {
-    let mut all = BTreeSet::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                all.insert(path);
-            }
-        }
-    }
-    all
-}
+use common::{files, rows, run, session, try_run};
 
 /// Runs `script`, which must fail with `code`; nothing in the warehouse may differ afterwards.
 async fn fails(setup: &str, script: &str, code: &str) -> calve_types::Error {
@@ -82,7 +62,8 @@ async fn dropped_rows_are_counted() {
     )
     .await;
     let result = run(&mut session, "INSERT INTO t SELECT id, a FROM src").await;
-    let calve_engine::ResultBody::Written(summary) = result.body else { panic!("not a write") };
+    let calve_engine::ResultBody::Written(written) = result.body else { panic!("not a write") };
+    let [summary] = &written[..] else { panic!("not one write") };
     assert_eq!((summary.rows, summary.dropped_rows), (1, 1));
     assert_eq!(rows(&mut session, "SELECT * FROM t").await, [[Some("1".to_owned()), Some("ok".to_owned())]]);
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use common::{rows, run};
 use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
+use rand::{RngExt, SeedableRng};
 
 const BATCHES: usize = 300;
 const KEYS: i32 = 60;

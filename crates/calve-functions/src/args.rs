@@ -76,6 +76,12 @@ impl Args {
         Ok(Values { array, constant })
     }
 
+    pub fn bytes(&self, index: usize) -> Result<Values<'_, BinaryArray>> {
+        let (array, constant) = self.raw(index)?;
+        let array = array.as_binary_opt().ok_or_else(|| mistyped("Binary", array))?;
+        Ok(Values { array, constant })
+    }
+
     pub fn booleans(&self, index: usize) -> Result<Values<'_, BooleanArray>> {
         let (array, constant) = self.raw(index)?;
         let array = array.as_boolean_opt().ok_or_else(|| mistyped("Boolean", array))?;

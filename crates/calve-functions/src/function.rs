@@ -17,7 +17,7 @@ use datafusion_expr::{
 
 use crate::args::{Args, failure};
 use crate::retype::retype;
-use crate::{EvalContext, collection, conditional, math, operator, string, temporal};
+use crate::{EvalContext, collection, conditional, json, math, operator, random, string, temporal};
 
 /// An argument as the binder sees it.
 #[derive(Debug, Clone)]
@@ -393,9 +393,16 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static ScalarFunction>> = LazyL
 });
 
 fn all() -> impl Iterator<Item = &'static ScalarFunction> {
-    [operator::TABLE, conditional::TABLE, string::TABLE, math::TABLE, temporal::TABLE, collection::TABLE]
-        .into_iter()
-        .flatten()
+    let others = [
+        operator::TABLE,
+        conditional::TABLE,
+        math::TABLE,
+        random::TABLE,
+        temporal::TABLE,
+        collection::TABLE,
+        json::TABLE,
+    ];
+    others.into_iter().chain(string::tables()).flatten()
 }
 
 /// The function of a name, in any case, or the operator of a symbol (`=`, `IS NOT NULL`, `NOT LIKE`).
@@ -406,76 +413,4 @@ pub fn scalar(name: &str) -> Option<&'static ScalarFunction> {
 /// All names of functions (not of operators), for suggestions.
 pub fn scalar_names() -> impl Iterator<Item = &'static str> {
     all().filter(|f| f.syntax == Syntax::Function).flat_map(|f| [&f.name].into_iter().chain(f.aliases).copied())
-}
-
-/// Functions of Flink 2.1 that calve does not have.
-const MISSING: &[&str] = &[
-    "ARRAY_EXCEPT",
-    "ARRAY_INTERSECT",
-    "ARRAY_UNION",
-    "BIN",
-    "CHR",
-    "CURRENT_DATABASE",
-    "CURRENT_WATERMARK",
-    "DECODE",
-    "ELT",
-    "ENCODE",
-    "FROM_BASE64",
-    "HEX",
-    "IS_ALPHA",
-    "IS_DECIMAL",
-    "IS_DIGIT",
-    "JSON",
-    "JSON_ARRAY",
-    "JSON_ARRAYAGG",
-    "JSON_EXISTS",
-    "JSON_OBJECT",
-    "JSON_OBJECTAGG",
-    "JSON_QUERY",
-    "JSON_QUOTE",
-    "JSON_STRING",
-    "JSON_UNQUOTE",
-    "JSON_VALUE",
-    "MAP_UNION",
-    "MD5",
-    "OVERLAY",
-    "OVERLAPS",
-    "PARSE_JSON",
-    "PARSE_URL",
-    "PERCENTILE",
-    "PRINTF",
-    "PROCTIME",
-    "RAND_INTEGER",
-    "REGEXP_COUNT",
-    "REGEXP_EXTRACT_ALL",
-    "REGEXP_INSTR",
-    "REGEXP_SUBSTR",
-    "SHA1",
-    "SHA2",
-    "SHA224",
-    "SHA256",
-    "SHA384",
-    "SHA512",
-    "SINGLE_VALUE",
-    "SOURCE_WATERMARK",
-    "SPLIT",
-    "STR_TO_MAP",
-    "TO_BASE64",
-    "TRANSLATE",
-    "TRY_PARSE_JSON",
-    "UNHEX",
-    "URL_DECODE",
-    "URL_ENCODE",
-    "UUID",
-];
-
-/// The error for a name that is no function here: `not-supported` for one of Flink's, else `unknown-function`.
-/// `types` are those of the arguments.
-pub fn no_function(name: &str, types: &[DataType]) -> Error {
-    if MISSING.contains(&name.to_ascii_uppercase().as_str()) {
-        return Error::unsupported(format!("the function {}", name.to_ascii_uppercase()));
-    }
-    let families: Vec<_> = types.iter().map(|t| format!("<{}>", rules::family_name(&t.logical))).collect();
-    Error::new("unknown-function", format!("unknown function '{name}'"))
-        .with_detail(format!("No match found for function signature {name}({})", families.join(", ")))
 }

@@ -21,10 +21,12 @@ mod conditional;
 mod context;
 mod decimal;
 mod function;
+mod json;
 mod like;
 mod math;
+mod names;
 mod operator;
-mod pattern;
+mod random;
 mod retype;
 mod string;
 mod temporal;
@@ -36,7 +38,11 @@ mod zone;
 
 pub use access::{case, field, literal};
 pub use aggregate::{AggregateFunction, aggregate, aggregate_names};
-pub use cast::{CastKind, cast, cast_to_string, parse_date, parse_time, parse_timestamp, try_cast};
+pub use cast::{
+    CastKind, cast, cast_to_string, parse_date, parse_time, parse_timestamp, push_double, push_float, try_cast,
+};
 pub use context::EvalContext;
-pub use function::{Arg, ScalarFunction, Signature, no_function, scalar, scalar_names};
+pub use function::{Arg, ScalarFunction, Signature, scalar, scalar_names};
+pub use json::{JsonBuild, JsonRead};
+pub use names::{FunctionKind, callable, names};
 pub use zone::TimeZone;

@@ -11,7 +11,7 @@ use datafusion_common::Result as DfResult;
 
 use crate::args::{Args, failure};
 use crate::decimal;
-use crate::function::{Arg, Call, Eval, Inferred, Refusal, ScalarFunction, Signature};
+use crate::function::{Arg, Call, Inferred, Refusal, ScalarFunction, Signature};
 use crate::operator::nullable_by;
 use crate::temporal;
 
@@ -44,7 +44,6 @@ pub(crate) static TABLE: &[ScalarFunction] = &[
     ScalarFunction::kernel("LOG", infer_log, log),
     ScalarFunction::kernel("PI", infer_constant, |_, args| constant(args, std::f64::consts::PI)),
     ScalarFunction::kernel("E", infer_constant, |_, args| constant(args, std::f64::consts::E)),
-    ScalarFunction::new("RAND", infer_constant, Eval::Kernel(rand)).volatile(),
 ];
 
 const fn double(name: &'static str, kernel: crate::function::Kernel) -> ScalarFunction {
@@ -100,14 +99,6 @@ fn constant(args: &Args, value: f64) -> DfResult<ArrayRef> {
 /// `LOG(x)` is natural; `LOG(base, x)`.
 fn log(_: &Call, args: &Args) -> DfResult<ArrayRef> {
     if args.count() == 1 { unary(args, f64::ln) } else { binary(args, |base, x| x.ln() / base.ln()) }
-}
-
-/// A random number in [0, 1) for each row, from the standard library's random hash keys.
-fn rand(_: &Call, args: &Args) -> DfResult<ArrayRef> {
-    use std::hash::{BuildHasher, RandomState};
-    let keys = RandomState::new();
-    let values = (0..args.rows).map(|row| (keys.hash_one(row) >> 11) as f64 / (1u64 << 53) as f64);
-    Ok(Arc::new(Float64Array::from_iter_values(values)))
 }
 
 /// One function for each type; the DECIMAL one takes the scale.

@@ -28,6 +28,10 @@ pub(crate) fn text(v: &str) -> V {
     V(Value::String(v.into()), T::Char(v.chars().count() as u32).not_null())
 }
 
+pub(crate) fn bytes(v: &[u8]) -> V {
+    V(Value::Bytes(v.to_vec()), T::Binary(v.len() as u32).not_null())
+}
+
 pub(crate) fn double(v: f64) -> V {
     V(Value::Double(v), T::Double.not_null())
 }
@@ -50,6 +54,14 @@ pub(crate) fn dec(v: &str) -> V {
     let scale = v.split_once('.').map_or(0, |(_, f)| f.len()) as u8;
     let unscaled = v.replace('.', "").parse().unwrap();
     V(Value::Decimal(unscaled), T::Decimal { precision: digits.len() as u8, scale }.not_null())
+}
+
+/// A DECIMAL of a type.
+pub(crate) fn cast_dec(v: &str, precision: u8, scale: u8) -> V {
+    let V(value, t) = dec(v);
+    let T::Decimal { scale: s, .. } = t.logical else { panic!() };
+    let Value::Decimal(v) = value else { panic!() };
+    V(Value::Decimal(v * 10i128.pow(u32::from(scale - s))), T::Decimal { precision, scale }.not_null())
 }
 
 pub(crate) fn date(v: &str) -> V {
@@ -147,6 +159,12 @@ pub(crate) fn call(name: &str, values: &[V]) -> Result<String, Error> {
     Ok(format!("{result} :: {}", signature.returns))
 }
 
+/// A call gives `value :: TYPE`.
+#[track_caller]
+pub(crate) fn is(name: &str, values: &[V], expected: &str) {
+    assert_eq!(call(name, values).unwrap(), expected, "{name} of {values:?}");
+}
+
 /// Flink's sentence for a refused call.
 pub(crate) fn refusal(name: &str, values: &[V]) -> String {
     let error = call(name, values).unwrap_err();
@@ -162,6 +180,37 @@ pub(crate) fn cast_value(value: &V, to: &T, kind: CastKind, context: &EvalContex
     assert_eq!(array.data_type(), &mapping::to_arrow(&to.logical).unwrap());
     let texts = cast_to_string(&array, &to, context).unwrap();
     Ok(if arrow::array::Array::is_null(&texts, 0) { "NULL".into() } else { texts.value(0).to_owned() })
+}
+
+/// A constructed value as an expression, with its type.
+pub(crate) fn constructed(constructor: &str, elements: &[V]) -> (Expr, DataType) {
+    let function = scalar(constructor).unwrap();
+    let args: Vec<Arg> = elements.iter().map(|V(_, t)| Arg::of(t.clone())).collect();
+    let signature = function.infer(&args).unwrap();
+    let exprs = elements
+        .iter()
+        .zip(&signature.args)
+        .map(|(V(v, from), to)| cast(literal(v, from).unwrap(), from, to, CastKind::Cast, &context()).unwrap())
+        .collect();
+    let call = function.call(exprs, &signature.args, &signature.returns, &context()).unwrap();
+    (call, signature.returns)
+}
+
+/// A function of two constructed values.
+pub(crate) fn call_with(constructor: &str, elements: &[V], name: &str, other: (Expr, DataType)) -> String {
+    let (exprs, types): (Vec<Expr>, Vec<DataType>) = [constructed(constructor, elements), other].into_iter().unzip();
+    let function = scalar(name).unwrap();
+    let args: Vec<Arg> = types.iter().cloned().map(Arg::of).collect();
+    let signature = function.infer(&args).unwrap();
+    let exprs = exprs
+        .into_iter()
+        .zip(&types)
+        .zip(&signature.args)
+        .map(|((e, from), to)| cast(e, from, to, CastKind::Cast, &context()).unwrap())
+        .collect();
+    let expr = function.call(exprs, &signature.args, &signature.returns, &context()).unwrap();
+    let array = run(&expr, &empty_batch()).unwrap();
+    format!("{} :: {}", shown(&array, &signature.returns), signature.returns)
 }
 
 /// A function of a constructed value and more arguments.
@@ -188,10 +237,18 @@ pub(crate) fn call_on(constructor: &str, elements: &[V], name: &str, more: &[V])
 
 /// An aggregate over values, once for all rows and once by group.
 pub(crate) fn aggregate(name: &str, values: &[V], distinct: bool) -> String {
+    aggregate_with(name, values, &[], distinct).unwrap()
+}
+
+/// An aggregate over values with more arguments, which are constant.
+pub(crate) fn aggregate_with(name: &str, values: &[V], more: &[V], distinct: bool) -> Result<String, Error> {
     let function = crate::aggregate(name).unwrap();
     let nullable = values.iter().any(|v| v.1.nullable);
     let data_type = values[0].1.with_nullable(nullable);
-    let signature = function.infer(&[Arg::of(data_type.clone())], distinct, true).unwrap();
+    let args: Vec<Arg> = std::iter::once(Arg::of(data_type.clone()))
+        .chain(more.iter().map(|V(v, t)| Arg { data_type: t.clone(), literal: Some(v.clone()) }))
+        .collect();
+    let signature = function.infer(&args, distinct, true)?;
     let column = |v: &V| columns(std::slice::from_ref(v)).column(0).slice(0, 1);
     let arrays: Vec<ArrayRef> = values.iter().map(column).collect();
     let arrays: Vec<&dyn arrow::array::Array> = arrays.iter().map(AsRef::as_ref).collect();
@@ -202,16 +259,32 @@ pub(crate) fn aggregate(name: &str, values: &[V], distinct: bool) -> String {
         Field::new("x", array.data_type().clone(), nullable),
     ]);
     let batch = RecordBatch::try_new(Arc::new(schema), vec![groups, array]).unwrap();
-    let expr =
-        function.call(vec![col("x")], &[data_type], &signature.returns, distinct, None, vec![], &context()).unwrap();
-    let collect = |groups: Vec<Expr>| {
+    let exprs = std::iter::once(col("x"))
+        .chain(more.iter().map(|V(v, t)| literal(v, t).unwrap()))
+        .zip(&args)
+        .zip(&signature.args)
+        .map(|((e, from), to)| cast(e, &from.data_type, to, CastKind::Cast, &context()).unwrap())
+        .collect();
+    let expr = function.call(exprs, &signature.args, &signature.returns, distinct, None, vec![], &context())?;
+    let collect = |groups: Vec<Expr>| -> Result<String, Error> {
         let frame = SessionContext::new().read_batch(batch.clone()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let batches = runtime.block_on(frame.aggregate(groups, vec![expr.clone()]).unwrap().collect()).unwrap();
+        let batches = runtime.block_on(frame.aggregate(groups, vec![expr.clone()]).unwrap().collect());
+        let batches = batches.map_err(unwrap_error)?;
         let last = batches[0].num_columns() - 1;
-        shown(batches[0].column(last), &signature.returns)
+        Ok(shown(batches[0].column(last), &signature.returns))
     };
-    let all = collect(vec![]);
-    assert_eq!(all, collect(vec![col("g")]), "{name} by group");
-    format!("{all} :: {}", signature.returns)
+    let all = collect(vec![])?;
+    assert_eq!(all, collect(vec![col("g")])?, "{name} by group");
+    Ok(format!("{all} :: {}", signature.returns))
+}
+
+/// The values of two rows of a call without arguments.
+pub(crate) fn call_unequal(name: &str) -> (String, String) {
+    let function = scalar(name).unwrap();
+    let signature = function.infer(&[]).unwrap();
+    let expr = function.call(vec![], &[], &signature.returns, &context()).unwrap();
+    let array = run(&expr, &empty_batch()).unwrap();
+    let texts = cast_to_string(&array, &signature.returns, &context()).unwrap();
+    (texts.value(0).to_owned(), texts.value(1).to_owned())
 }

@@ -78,6 +78,8 @@ pub struct TableEntry {
     pub columns: Vec<Column>,
     /// Columns of the primary key in column order, empty without one.
     pub primary_key: Vec<String>,
+    /// The rowtime attribute: the column of the WATERMARK clause.
+    pub watermark: Option<String>,
     /// Columns that are identity partitions, in partition order; `None` where the table has other transforms too.
     pub partition_keys: Vec<String>,
     /// The table's options (its WITH clause or Iceberg properties).
@@ -88,6 +90,13 @@ pub struct TableEntry {
     pub view: Option<Arc<View>>,
     /// What the engine attached: the binder passes it on and never looks inside.
     pub handle: Arc<dyn Any + Send + Sync>,
+}
+
+impl TableEntry {
+    /// The columns whose values are stored, in order: those of the table's source and of its sink.
+    pub fn physical_columns(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|c| c.kind == ColumnKind::Physical)
+    }
 }
 
 impl fmt::Debug for TableEntry {

@@ -6,7 +6,8 @@ use calve_functions::EvalContext;
 use calve_types::{DataType, LogicalType, Value, rules};
 use datafusion::logical_expr::Expr as DfExpr;
 
-use crate::expr::{AggregateCall, Expr, ExprKind, SubqueryKind};
+use crate::bind::walk;
+use crate::expr::{AggregateCall, Bound, Expr, ExprKind, Frame, OverCall, OverFunction, SubqueryKind};
 use crate::rel::{Field, JoinKind, Rel, RelKind, SetOpKind, Sink};
 
 /// A query's algebra in Calcite's notation: one line for each relation, `LogicalProject(a=[$0])`, inputs below it.
@@ -16,7 +17,7 @@ pub fn tree(rel: &Rel) -> String {
 
 /// An INSERT's algebra: a `LogicalSink` above its query.
 pub fn sink_tree(sink: &Sink) -> String {
-    let columns: Vec<_> = sink.table.columns.iter().map(|c| c.name.as_str()).collect();
+    let columns: Vec<_> = sink.table.physical_columns().map(|c| c.name.as_str()).collect();
     let line = format!("LogicalSink(table=[{}], fields=[{}])", sink.table.path, columns.join(", "));
     Node { line, inputs: vec![node(&sink.input)] }.print()
 }
@@ -64,8 +65,16 @@ fn node_kind(rel: &Rel) -> Node {
             RelKind::Aggregate { input: below, groups, calls } if is_identity(exprs, input.fields.len()) => {
                 aggregate(below, groups, calls, &rel.fields)
             }
+            RelKind::Over { input: below, calls } => {
+                let exprs: Vec<Expr> = exprs.iter().map(|e| inlined(e, below.fields.len(), calls)).collect();
+                above(format!("LogicalProject({})", named(&rel.fields, &exprs)), below)
+            }
             _ => above(format!("LogicalProject({})", named(&rel.fields, exprs)), input),
         },
+        RelKind::Over { input, calls } => {
+            let calls: Vec<String> = calls.iter().map(over).collect();
+            above(format!("LogicalWindow(calls=[{}])", calls.join(", ")), input)
+        }
         RelKind::Filter { input, predicate } => {
             above(format!("LogicalFilter(condition=[{}])", expression(predicate)), input)
         }
@@ -155,6 +164,55 @@ fn aggregate(input: &Rel, groups: &[Expr], calls: &[AggregateCall], fields: &[Fi
     Node { line, inputs: vec![above(format!("LogicalProject({})", exprs.join(", ")), input)] }
 }
 
+/// An expression with the calls over windows that its columns stand for.
+fn inlined(expr: &Expr, width: usize, calls: &[OverCall]) -> Expr {
+    fn put(expr: &mut Expr, width: usize, calls: &[OverCall]) {
+        if let ExprKind::Column(index) = expr.kind {
+            if let Some(call) = index.checked_sub(width).and_then(|i| calls.get(i)) {
+                expr.kind = ExprKind::Over(Box::new(call.clone()));
+            }
+            return;
+        }
+        walk::for_children_mut(expr, &mut |child| put(child, width, calls));
+    }
+    let mut expr = expr.clone();
+    put(&mut expr, width, calls);
+    expr
+}
+
+fn over(call: &OverCall) -> String {
+    let mut window = vec![];
+    if !call.partition.is_empty() {
+        window.push(format!("PARTITION BY {}", list(&call.partition)));
+    }
+    if !call.order.is_empty() {
+        let keys: Vec<String> = call
+            .order
+            .iter()
+            .map(|key| {
+                let direction = if key.descending { " DESC" } else { "" };
+                let nulls = if key.nulls_first { "FIRST" } else { "LAST" };
+                format!("{}{direction} NULLS {nulls}", expression(&key.expr))
+            })
+            .collect();
+        window.push(format!("ORDER BY {}", keys.join(", ")));
+    }
+    let Frame { range, start, end } = call.frame;
+    let usual = call.order.is_empty() || range && start == Bound::First && end == Bound::Current;
+    if matches!(call.function, OverFunction::Aggregate(_)) && !usual {
+        let bound = |bound: Bound| match bound {
+            Bound::First => "UNBOUNDED PRECEDING".to_owned(),
+            Bound::Offset(n) if n > 0 => format!("{n} FOLLOWING"),
+            Bound::Offset(n) => format!("{} PRECEDING", n.unsigned_abs()),
+            Bound::Current => "CURRENT ROW".to_owned(),
+            Bound::Last => "UNBOUNDED FOLLOWING".to_owned(),
+        };
+        let units = if range { "RANGE" } else { "ROWS" };
+        window.push(format!("{units} BETWEEN {} AND {}", bound(start), bound(end)));
+    }
+    format!("{}({}) OVER ({})", call.function.name(), list(&call.args), window.join(" "))
+}
+
 fn is_identity(exprs: &[Expr], width: usize) -> bool {
     exprs.len() == width && exprs.iter().enumerate().all(|(i, e)| matches!(e.kind, ExprKind::Column(at) if at == i))
 }
@@ -200,6 +258,7 @@ fn expression_kind(expr: &Expr) -> String {
             }
             _ => format!("{}.${index}", expression(row)),
         },
+        ExprKind::Over(call) => over(call),
         ExprKind::Subquery { kind, query } => {
             let below = tree(query);
             match kind {
@@ -232,7 +291,7 @@ fn literal(value: &Value, data_type: &DataType) -> String {
 }
 
 /// A value as a result shows it.
-fn printed(value: &Value, data_type: &DataType) -> String {
+pub(crate) fn printed(value: &Value, data_type: &DataType) -> String {
     let text = || -> Option<String> {
         let DfExpr::Literal(scalar, _) = calve_functions::literal(value, data_type).ok()? else { return None };
         let texts =

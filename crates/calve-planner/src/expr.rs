@@ -58,6 +58,9 @@ pub enum ExprKind {
         /// Position of the field.
         index: usize,
     },
+    /// A function over a window of the input's rows. Only inside of a select list that is being bound: in a
+    /// [`Rel`] its value is a column of a [`crate::RelKind::Over`].
+    Over(Box<OverCall>),
     /// A query used as a value.
     Subquery {
         /// How it is used.
@@ -101,6 +104,94 @@ pub struct AggregateCall {
     pub data_type: DataType,
     /// Where it was written.
     pub span: Span,
+}
+
+/// A call `f(..) OVER (..)`.
+#[derive(Debug, Clone)]
+pub struct OverCall {
+    /// The function.
+    pub function: OverFunction,
+    /// Its arguments over the input; empty for `COUNT(*)`.
+    pub args: Vec<Expr>,
+    /// `PARTITION BY`.
+    pub partition: Vec<Expr>,
+    /// `ORDER BY`.
+    pub order: Vec<SortKey>,
+    /// Which rows an aggregate takes; the whole partition for other functions.
+    pub frame: Frame,
+    /// The result's type.
+    pub data_type: DataType,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// Functions of an [`OverCall`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OverFunction {
+    /// An aggregate of the frame's rows.
+    Aggregate(&'static AggregateFunction),
+    /// `ROW_NUMBER()`
+    RowNumber,
+    /// `RANK()`
+    Rank,
+    /// `DENSE_RANK()`
+    DenseRank,
+    /// `PERCENT_RANK()`
+    PercentRank,
+    /// `CUME_DIST()`
+    CumeDist,
+    /// `NTILE(n)`; n is a literal.
+    Ntile,
+    /// `LAG(x [, offset [, default]])`; the offset is a literal, the default of the type of x.
+    Lag,
+    /// `LEAD(x [, offset [, default]])`, as LAG.
+    Lead,
+}
+
+impl OverFunction {
+    /// The function's name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Aggregate(function) => function.name,
+            Self::RowNumber => "ROW_NUMBER",
+            Self::Rank => "RANK",
+            Self::DenseRank => "DENSE_RANK",
+            Self::PercentRank => "PERCENT_RANK",
+            Self::CumeDist => "CUME_DIST",
+            Self::Ntile => "NTILE",
+            Self::Lag => "LAG",
+            Self::Lead => "LEAD",
+        }
+    }
+}
+
+/// The rows of its partition that an aggregate takes for a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// `RANGE`: bounds count in values of the only order key; else `ROWS`: in rows.
+    pub range: bool,
+    /// The first row.
+    pub start: Bound,
+    /// The last row.
+    pub end: Bound,
+}
+
+impl Frame {
+    /// The whole partition.
+    pub const ALL: Self = Self { range: false, start: Bound::First, end: Bound::Last };
+}
+
+/// An end of a [`Frame`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// `UNBOUNDED PRECEDING`
+    First,
+    /// `n PRECEDING` (negative) and `n FOLLOWING`; days where the order key is a DATE.
+    Offset(i64),
+    /// `CURRENT ROW`; with RANGE its peers too.
+    Current,
+    /// `UNBOUNDED FOLLOWING`
+    Last,
 }
 
 /// One key of a sort.

@@ -14,5 +14,5 @@ pub mod rel;
 pub mod tables;
 
 pub use catalog::{CatalogReader, TableEntry, TablePath};
-pub use expr::{AggregateCall, Expr, ExprKind, SortKey, SubqueryKind};
+pub use expr::{AggregateCall, Bound, Expr, ExprKind, Frame, OverCall, OverFunction, SortKey, SubqueryKind};
 pub use rel::{Field, JoinKind, Rel, RelKind, SetOpKind, Sink};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use calve_types::{DataType, Span};
 
 use crate::catalog::TableEntry;
-use crate::expr::{AggregateCall, Expr, SortKey};
+use crate::expr::{AggregateCall, Expr, OverCall, SortKey};
 
 /// A column of a relation's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Rel {
 /// The kinds of relations. Expressions refer to their input's fields by position.
 #[derive(Debug, Clone)]
 pub enum RelKind {
-    /// All rows of a table; fields are the table's columns.
+    /// All rows of a table; fields are the table's physical columns.
     Scan {
         /// The table, options of its hint included.
         table: Arc<TableEntry>,
@@ -70,6 +70,13 @@ pub enum RelKind {
         groups: Vec<Expr>,
         /// Aggregates.
         calls: Vec<AggregateCall>,
+    },
+    /// Functions over windows; fields are those of the input, then the calls.
+    Over {
+        /// Input.
+        input: Box<Rel>,
+        /// The calls.
+        calls: Vec<OverCall>,
     },
     /// Rows without duplicates.
     Distinct(Box<Rel>),
@@ -126,7 +133,7 @@ pub enum SetOpKind {
     Except,
 }
 
-/// An INSERT, bound: the input has exactly the table's columns and types, in table order.
+/// An INSERT, bound: the input has exactly the table's physical columns and their types, in table order.
 #[derive(Debug, Clone)]
 pub struct Sink {
     /// The target, options of its hint included.
@@ -135,9 +142,11 @@ pub struct Sink {
     pub hints: Vec<(String, String)>,
     /// `INSERT OVERWRITE`.
     pub overwrite: bool,
+    /// `PARTITION (k = v)`: columns with their values as text. The input has the values too.
+    pub static_partition: Vec<(String, String)>,
     /// Rows to write. A NOT NULL column of the table may still be nullable here: see `not_null`.
     pub input: Rel,
-    /// Positions of NOT NULL columns whose input may be NULL: checked at run time by
+    /// Positions among the physical columns of NOT NULL columns whose input may be NULL: checked at run time by
     /// `table.exec.sink.not-null-enforcer` (ERROR or DROP).
     pub not_null: Vec<usize>,
     /// Where the target was written.

@@ -41,6 +41,14 @@ pub fn referenced(statement: &Statement) -> Vec<Reference> {
     found
 }
 
+/// The names in the places of tables in a query: for that of a view, complete them with the view's own catalog and
+/// database instead of the session's.
+pub fn referenced_by(query: &Query) -> Vec<Reference> {
+    let mut found = Vec::new();
+    in_query(query, &mut found);
+    found
+}
+
 fn in_insert(insert: &Insert, found: &mut Vec<Reference>) {
     let target = Reference {
         parts: insert.table.parts.clone(),

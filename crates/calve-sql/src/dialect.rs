@@ -5,15 +5,19 @@ use std::any::TypeId;
 use calve_types::Error;
 use sqlparser::ast::{
     CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
-    ObjectName, Value,
+    ObjectName, TrimWhereField, Value,
 };
 use sqlparser::dialect::{Dialect, GenericDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use crate::json;
 use crate::tokens::location_of;
 use crate::types::ENCODED;
+
+/// How strongly `=` binds among sqlparser's operators.
+const COMPARISON: u8 = 20;
 
 /// The dialect of Flink SQL.
 #[derive(Debug)]
@@ -22,26 +26,26 @@ pub struct FlinkDialect;
 /// How the text of an error begins that refuses a feature by name.
 pub(crate) const UNSUPPORTED: &str = "not supported: ";
 
-/// Functions whose arguments have clauses of their own.
-const JSON_FUNCTIONS: [&str; 7] =
-    ["JSON_VALUE", "JSON_QUERY", "JSON_EXISTS", "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_ARRAY", "JSON_ARRAYAGG"];
-
 /// Refuses a feature at the next token.
-fn unsupported(parser: &Parser, feature: &str) -> ParserError {
+pub(crate) fn unsupported(parser: &Parser, feature: &str) -> ParserError {
     let at = parser.peek_token_ref().span.start;
     ParserError::ParserError(format!("{UNSUPPORTED}{feature} at Line: {}, Column: {}", at.line, at.column))
 }
 
-fn is_word(token: &Token, word: &str) -> bool {
+pub(crate) fn is_word(token: &Token, word: &str) -> bool {
     matches!(token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
 }
 
-fn next_is(parser: &Parser, ahead: usize, word: &str) -> bool {
+pub(crate) fn next_is(parser: &Parser, ahead: usize, word: &str) -> bool {
     is_word(&parser.peek_nth_token_ref(ahead).token, word)
 }
 
 fn call(name: Ident, args: Vec<Expr>) -> Expr {
-    let args = args.into_iter().map(|e| FunctionArg::Unnamed(FunctionArgExpr::Expr(e))).collect();
+    function(name, args.into_iter().map(|e| FunctionArg::Unnamed(FunctionArgExpr::Expr(e))).collect())
+}
+
+/// A plain call of a function.
+pub(crate) fn function(name: Ident, args: Vec<FunctionArg>) -> Expr {
     Expr::Function(Function {
         name: ObjectName::from(vec![name]),
         uses_odbc_syntax: false,
@@ -60,27 +64,43 @@ fn to_parser_error(error: Error) -> ParserError {
     ParserError::ParserError(format!("{} at Line: {}, Column: {}", error.message, at.line, at.column))
 }
 
-/// `CAST(e AS type)`; the type is read by our own parser.
-fn cast(parser: &mut Parser, kind: CastKind) -> Result<Expr, ParserError> {
-    parser.advance_token();
-    parser.advance_token();
-    let expr = parser.parse_expr()?;
-    parser.expect_keyword_is(Keyword::AS)?;
+/// Reads a data type with our own parser: all tokens up to a `)` or a place where `ends` says so.
+pub(crate) fn read_type(
+    parser: &mut Parser,
+    ends: impl Fn(&Parser) -> bool,
+) -> Result<calve_types::DataType, ParserError> {
     let mut tokens: Vec<TokenWithSpan> = vec![];
     let mut depth = 0_usize;
     loop {
         match &parser.peek_token_ref().token {
             Token::EOF => break,
             Token::RParen if depth == 0 => break,
+            _ if depth == 0 && !tokens.is_empty() && ends(parser) => break,
             Token::LParen => depth += 1,
             Token::RParen => depth -= 1,
             _ => {}
         }
         tokens.push(parser.next_token());
     }
+    // what is read is NULL or not by itself: Flink's parser takes NOT NULL for elements and fields only
+    if let [.., not, null] = tokens.as_slice()
+        && is_word(&not.token, "NOT")
+        && is_word(&null.token, "NULL")
+    {
+        return parser.expected_ref("the end of the type", not);
+    }
     let end = location_of(parser.peek_token_ref().span.start);
     let mut types = crate::parser::Parser::over(tokens, end);
-    let data_type = types.data_type().and_then(|t| types.expect_end().map(|()| t)).map_err(to_parser_error)?;
+    types.data_type().and_then(|t| types.expect_end().map(|()| t)).map_err(to_parser_error)
+}
+
+/// `CAST(e AS type)`; the type is read by our own parser.
+fn cast(parser: &mut Parser, kind: CastKind) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.advance_token();
+    let expr = parser.parse_expr()?;
+    parser.expect_keyword_is(Keyword::AS)?;
+    let data_type = read_type(parser, |_| false)?;
     parser.expect_token(&Token::RParen)?;
     let data_type = DataType::Custom(ObjectName::from(vec![Ident::new(ENCODED)]), vec![data_type.to_string()]);
     Ok(Expr::Cast { kind, expr: Box::new(expr), data_type, array: false, format: None })
@@ -111,6 +131,30 @@ fn position(parser: &mut Parser) -> Result<Expr, ParserError> {
     }
     parser.expect_token(&Token::RParen)?;
     Ok(Expr::Position { expr: Box::new(expr), r#in: Box::new(within) })
+}
+
+/// `TRIM([[BOTH | LEADING | TRAILING] [what] FROM] e)`. sqlparser wants to know what is trimmed.
+fn trim(parser: &mut Parser) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.advance_token();
+    let sides =
+        [("BOTH", TrimWhereField::Both), ("LEADING", TrimWhereField::Leading), ("TRAILING", TrimWhereField::Trailing)];
+    let trim_where = sides.into_iter().find(|(word, _)| next_is(parser, 0, word)).map(|(_, side)| side);
+    if trim_where.is_some() {
+        parser.advance_token();
+    }
+    let what = if trim_where.is_some() && next_is(parser, 0, "FROM") { None } else { Some(parser.parse_expr()?) };
+    let (expr, trim_what) = if trim_where.is_some() || next_is(parser, 0, "FROM") {
+        parser.expect_keyword_is(Keyword::FROM)?;
+        (Some(parser.parse_expr()?), what.map(Box::new))
+    } else {
+        (what, None)
+    };
+    parser.expect_token(&Token::RParen)?;
+    match expr {
+        Some(expr) => Ok(Expr::Trim { expr: Box::new(expr), trim_where, trim_what, trim_characters: None }),
+        None => parser.expected_ref("an expression", parser.peek_token_ref()),
+    }
 }
 
 impl Dialect for FlinkDialect {
@@ -222,12 +266,14 @@ impl Dialect for FlinkDialect {
             Some(parser.parse_interval())
         } else if next_is(parser, 0, "POSITION") && opens(&Token::LParen) {
             Some(position(parser))
+        } else if next_is(parser, 0, "TRIM") && opens(&Token::LParen) {
+            Some(trim(parser))
         } else if next_is(parser, 0, "MAP") && opens(&Token::LBracket) {
             Some(map(parser))
-        } else if let Some(name) = JSON_FUNCTIONS.iter().find(|f| next_is(parser, 0, f))
-            && opens(&Token::LParen)
+        } else if opens(&Token::LParen)
+            && let Some(name) = json::FUNCTIONS.into_iter().find(|name| next_is(parser, 0, name))
         {
-            Some(Err(unsupported(parser, &format!("function {name}"))))
+            Some(json::parse(parser, name))
         } else if (next_is(parser, 0, "TABLE") || next_is(parser, 0, "MODEL"))
             && matches!(parser.peek_nth_token_ref(1).token, Token::Word(_))
         {
@@ -235,6 +281,20 @@ impl Dialect for FlinkDialect {
         } else {
             None
         }
+    }
+
+    fn prec_value(&self, prec: Precedence) -> u8 {
+        match prec {
+            // as in Calcite: `a = b LIKE c` is `a = (b LIKE c)`
+            Precedence::Between | Precedence::Like => COMPARISON + 1,
+            Precedence::Eq => COMPARISON,
+            other => GenericDialect {}.prec_value(other),
+        }
+    }
+
+    fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        // sqlparser takes `a : b` for a path into JSON; in Flink SQL the colon stands between key and value
+        (parser.peek_token_ref().token == Token::Colon).then_some(Ok(0))
     }
 
     fn parse_infix(&self, parser: &mut Parser, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
@@ -276,12 +336,12 @@ fn is_json(parser: &mut Parser, expr: &Expr, negated: bool, at: usize) -> Result
     Ok(call(Ident::new(name), vec![expr.clone(), kind]))
 }
 
-/// `e IS [NOT] DISTINCT FROM x`; sqlparser would read all that follows, ANDs and ORs included, as `x`.
+/// `e IS [NOT] DISTINCT FROM x`; sqlparser would read all that follows, ANDs and ORs included, as `x`. It binds like `=`.
 fn is_distinct_from(parser: &mut Parser, expr: &Expr, negated: bool, at: usize) -> Result<Expr, ParserError> {
     for _ in 0..=at {
         parser.advance_token();
     }
-    let other = Box::new(parser.parse_subexpr(FlinkDialect.prec_value(Precedence::Is))?);
+    let other = Box::new(parser.parse_subexpr(COMPARISON)?);
     let expr = Box::new(expr.clone());
     Ok(if negated { Expr::IsNotDistinctFrom(expr, other) } else { Expr::IsDistinctFrom(expr, other) })
 }

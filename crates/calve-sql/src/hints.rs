@@ -1,7 +1,7 @@
 //! Hints: `/*+ OPTIONS('k'='v') */` behind a table's name, others behind SELECT.
 
 use std::collections::{BTreeMap, HashSet};
-use std::ops::ControlFlow;
+use std::ops::{Bound, ControlFlow};
 
 use calve_types::{Error, Location, Result, Span};
 use sqlparser::ast::{self, Visit, Visitor};
@@ -85,6 +85,18 @@ impl Hints {
         let found = self.options_at(end).cloned()?;
         self.0.remove(&end);
         Some(found)
+    }
+
+    /// Removes and gives the hints behind `start` up to `end`.
+    pub(crate) fn take_between(&mut self, start: Location, end: Location) -> Self {
+        let keys: Vec<Location> =
+            self.0.range((Bound::Excluded(start), Bound::Included(end))).map(|(place, _)| *place).collect();
+        Self(keys.into_iter().filter_map(|place| self.0.remove_entry(&place)).collect())
+    }
+
+    /// The place behind the last hint.
+    pub(crate) fn end(&self) -> Option<Location> {
+        self.0.values().flatten().map(|hint| hint.table.span.end).max()
     }
 
     /// Checks that every hint stands behind a table's name or SELECT.

@@ -72,8 +72,13 @@ const VALUES: [&str; 16] = [
 const UNIT_FIRST: [&str; 2] = ["TIMESTAMPADD", "TIMESTAMPDIFF"];
 
 /// Whether an unquoted word cannot be a name.
-pub(crate) fn is_reserved(word: &str) -> bool {
+pub fn is_reserved(word: &str) -> bool {
     word.len() <= 40 && RESERVED.contains(word.to_ascii_uppercase().as_str())
+}
+
+/// Whether an unquoted word is a value by itself.
+pub(crate) fn is_value(word: &str) -> bool {
+    VALUES.iter().any(|value| word.eq_ignore_ascii_case(value))
 }
 
 /// The error for a reserved word at a place where `what` must stand.
@@ -172,8 +177,7 @@ impl Visitor for Names {
                 ControlFlow::Continue(())
             }
             ast::Expr::Identifier(ident) => {
-                let stands_alone = VALUES.iter().any(|value| ident.value.eq_ignore_ascii_case(value));
-                if stands_alone || self.units.contains(&span_of(ident.span)) {
+                if is_value(&ident.value) || self.units.contains(&span_of(ident.span)) {
                     return ControlFlow::Continue(());
                 }
                 name("an expression", ident)

@@ -33,10 +33,8 @@ pub fn is_complete(text: &str) -> bool {
     let mut splitter = Splitter::new(text);
     let mut complete = true;
     while !splitter.rest.is_empty() {
-        let before = splitter.rest;
         let statement = splitter.statement();
-        let read = &before[..before.len() - splitter.rest.len()];
-        complete = statement.is_none() || (read.ends_with(';') && statement.is_some_and(|s| s.error.is_none()));
+        complete = statement.is_none_or(|s| splitter.ended && s.error.is_none());
     }
     complete
 }
@@ -46,6 +44,8 @@ struct Splitter<'a> {
     place: Location,
     /// Whether a `*/` may still come: looking for it again and again would take quadratic time.
     comments_end: bool,
+    /// Whether the last statement had its `;`.
+    ended: bool,
 }
 
 /// What a piece of text is.
@@ -150,7 +150,7 @@ impl Words {
 
 impl<'a> Splitter<'a> {
     fn new(text: &'a str) -> Self {
-        Self { rest: text, place: Location { line: 1, column: 1 }, comments_end: true }
+        Self { rest: text, place: Location { line: 1, column: 1 }, comments_end: true, ended: false }
     }
 
     fn take(&mut self, length: usize) -> &'a str {
@@ -162,6 +162,7 @@ impl<'a> Splitter<'a> {
 
     /// The next statement; `None` if only space and comments were left or stood before a `;`.
     fn statement(&mut self) -> Option<ScriptStatement> {
+        self.ended = false;
         let spaces = self.rest.len() - self.rest.trim_start().len();
         self.take(spaces);
         let (whole, begin) = (self.rest, self.place);
@@ -194,6 +195,7 @@ impl<'a> Splitter<'a> {
                         words.cases = 0;
                         continue;
                     }
+                    self.ended = true;
                     return if content { statement(done, None) } else { None };
                 }
                 Ok((kind, length)) => {

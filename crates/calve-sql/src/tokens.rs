@@ -86,12 +86,24 @@ pub(crate) fn tokenize(statement: &ScriptStatement) -> Result<Tokens> {
                 if let Some(message) = refused(other) {
                     return Err(Error::new("syntax-error", message).at(span));
                 }
+                // Flink marks strings that are not ASCII by their character set when it prints them
+                if matches!(other, Token::SingleQuotedString(_))
+                    && tokens.last().is_some_and(|last| marks(last, &token))
+                {
+                    tokens.pop();
+                }
                 end = span.end;
                 tokens.push(token);
             }
         }
     }
     Ok(Tokens { tokens, hints, end })
+}
+
+/// Whether a token is the `_UTF16` of the string directly behind it.
+fn marks(mark: &TokenWithSpan, string: &TokenWithSpan) -> bool {
+    matches!(&mark.token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("_UTF16"))
+        && mark.span.end == string.span.start
 }
 
 /// The text from a place of the statement on, to the end of its line.

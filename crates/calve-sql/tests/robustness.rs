@@ -103,6 +103,19 @@ fn wrong_text_takes_no_exponential_time() {
 }
 
 #[test]
+fn a_long_statement_set_takes_linear_time() {
+    let started = std::time::Instant::now();
+    for insert in
+        ["INSERT INTO t SELECT 1;\n", "INSERT INTO t /*+ OPTIONS('a'='b') */ SELECT CASE WHEN a THEN 1 END;\n"]
+    {
+        let set = format!("EXECUTE STATEMENT SET BEGIN\n{}END", insert.repeat(5_000));
+        assert!(matches!(parse_one(&set).unwrap(), calve_sql::Statement::StatementSet(s) if s.inserts.len() == 5_000));
+        drop(parse_one(&set.replace("END", "")));
+    }
+    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+}
+
+#[test]
 fn comments_without_end_take_linear_time() {
     let started = std::time::Instant::now();
     assert_eq!(split(&"SELECT 1 /* ;\n".repeat(100_000)).len(), 100_000);
@@ -133,6 +146,9 @@ proptest! {
             Just("SELECT"), Just("INSERT INTO"), Just("CREATE TABLE"), Just("t"), Just("("), Just(")"), Just(","),
             Just("'x"), Just("'x'"), Just("`"), Just("/*+ OPTIONS('a'='b') */"), Just("/*+"), Just("--\n"), Just(";"),
             Just("CAST"), Just("AS"), Just("ROW<"), Just("INT"), Just(">>"), Just("1.5e"), Just("é"), Just("\t"),
+            Just("CREATE VIEW"), Just("EXECUTE STATEMENT SET BEGIN"), Just("END"), Just("EXPLAIN"), Just("JSON_VALUE("),
+            Just("RETURNING"), Just("ON EMPTY"), Just("JSON_OBJECT("), Just("KEY"), Just(":"), Just("TRIM("),
+            Just("GROUP BY GROUPING SETS ("), Just("PERIOD"), Just("TABLE"), Just("UNION"), Just("_UTF16'a'"),
             Just("SET"), Just("="), Just("'"), Just("PARTITIONED BY"), Just("WITH"), Just("MAP["), Just("BETWEEN"),
         ], 0..25))
     {

@@ -81,7 +81,13 @@ fn errors_point_into_the_script() {
 #[test]
 fn what_is_not_supported_is_named_in_subqueries_too() {
     for (text, feature) in [
-        ("SELECT * FROM (SELECT JSON_VALUE(a, '$.x' RETURNING INT) FROM t) AS x", "function JSON_VALUE"),
+        ("SELECT * FROM (SELECT JSON_VALUE(a, '$.x' PASSING 1 AS y) FROM t) AS x", "PASSING of a JSON function"),
+        ("SELECT JSON_ARRAYAGG(a ORDER BY a) FROM t", "ORDER BY in JSON_ARRAYAGG"),
+        ("SELECT JSON_OBJECT('a' VALUE b FORMAT JSON) FROM t", "FORMAT JSON"),
+        (
+            "SELECT a FROM t GROUP BY GROUPING SETS (a, ROLLUP (a))",
+            "ROLLUP, CUBE or GROUPING SETS inside GROUPING SETS",
+        ),
         (
             "SELECT * FROM (SELECT * FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' DAY))) AS x",
             "table functions with a TABLE argument",
@@ -91,6 +97,195 @@ fn what_is_not_supported_is_named_in_subqueries_too() {
     ] {
         let error = parse_one(text).unwrap_err();
         assert_eq!(error.message, format!("not supported: {feature}"), "{text}");
+    }
+}
+
+#[test]
+fn a_statement_set_points_into_the_script() {
+    let set = "EXECUTE STATEMENT SET BEGIN\n  INSERT INTO a SELECT 1;\n  INSERT INTO b\n  ";
+    assert_eq!(place(&format!("SELECT 1;\n{set}SELECT x FROM FROM t;\nEND")), (5, 17));
+    assert_eq!(place(&format!("{set}SELECT 2\nEND")), (5, 1));
+    assert_eq!(place("EXECUTE STATEMENT SET BEGIN\nEND"), (2, 1));
+    assert_eq!(place("EXPLAIN STATEMENT SET BEGIN INSERT INTO a SELECT 1; SELECT 2; END"), (1, 53));
+    assert_eq!(place("EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT 1; /*+ OPTIONS('a'='b') */ END"), (1, 53));
+    let text = format!("SELECT 1;\n{set}/* c */ SELECT x FROM t /*+ OPTIONS('k'='v') */;\nEND");
+    let Statement::StatementSet(set) = parse(&split(&text)[1]).unwrap() else { panic!() };
+    assert_eq!((set.span.start, set.span.end), (Location { line: 2, column: 1 }, Location { line: 6, column: 4 }));
+    assert_eq!(set.inserts[1].table.span.start, Location { line: 4, column: 15 });
+    assert_eq!(set.inserts[1].query.span.start, Location { line: 5, column: 11 });
+    let calve_sql::ast::SetExpr::Select(select) = set.inserts[1].query.ast.body.as_ref() else { panic!() };
+    let calve_sql::ast::TableFactor::Table { name, .. } = &select.from[0].relation else { panic!() };
+    assert_eq!(set.inserts[1].query.hints.options_for(name).unwrap().options[0].0, "k");
+}
+
+#[test]
+fn execute_and_explain() {
+    assert!(matches!(parse_one("EXECUTE INSERT INTO t SELECT 1").unwrap(), Statement::Insert(_)));
+    assert!(matches!(parse_one("EXECUTE TABLE t").unwrap(), Statement::Query(_)));
+    assert!(matches!(parse_one("BEGIN STATEMENT SET;").unwrap(), Statement::BeginStatementSet { .. }));
+    assert!(matches!(parse_one("END").unwrap(), Statement::EndStatementSet { .. }));
+    let Statement::Explain { statement, details, .. } =
+        parse_one("EXPLAIN estimated_cost, CHANGELOG_MODE STATEMENT SET BEGIN INSERT INTO a SELECT 1; END").unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!(details, ["ESTIMATED_COST", "CHANGELOG_MODE"]);
+    assert!(matches!(*statement, Statement::StatementSet(set) if set.inserts.len() == 1));
+}
+
+#[test]
+fn views_keep_the_text_of_their_query() {
+    let script = "SELECT 1;\nCREATE OR REPLACE TEMPORARY VIEW IF NOT EXISTS c.d.v (a, `b c`) COMMENT 'it''s' AS\n  \
+                  SELECT é, 'x;y' -- why\n  FROM t /*+ OPTIONS('k'='v') */ -- end\n;";
+    let Statement::CreateView(view) = parse(&split(script)[1]).unwrap() else { panic!() };
+    assert_eq!(view.text, "SELECT é, 'x;y' -- why\n  FROM t /*+ OPTIONS('k'='v') */");
+    assert_eq!(view.columns.iter().map(|c| c.value.as_str()).collect::<Vec<_>>(), ["a", "b c"]);
+    assert_eq!(view.name.parts, ["c", "d", "v"]);
+    assert_eq!(view.comment.as_deref(), Some("it's"));
+    assert!(view.temporary && view.or_replace && view.if_not_exists);
+    assert!(parse_one(&view.text).is_ok());
+    let Statement::AlterView { change, .. } = parse_one("ALTER VIEW v AS VALUES 1, 2").unwrap() else { panic!() };
+    assert!(matches!(change, calve_sql::AlterView::As { text, .. } if text == "VALUES 1, 2"));
+}
+
+#[test]
+fn alter_table() {
+    use calve_sql::{AlterTableChange, ColumnPosition};
+    let change = |text: &str| match parse_one(text).unwrap_or_else(|e| panic!("{text}: {e}")) {
+        Statement::AlterTable(alter) => alter.change,
+        other => panic!("{other:?}"),
+    };
+    let AlterTableChange::Add(added) = change(
+        "ALTER TABLE IF EXISTS c.d.t ADD (x INT NOT NULL COMMENT 'y' AFTER a, y AS f(x, 1) + first FIRST, \
+         m INT METADATA FROM 'k' VIRTUAL, WATERMARK FOR ts AS ts, PRIMARY KEY (x) NOT ENFORCED)",
+    ) else {
+        panic!()
+    };
+    let positions: Vec<Option<&str>> = added
+        .columns
+        .iter()
+        .map(|(_, position)| match position {
+            Some(ColumnPosition::First) => Some("first"),
+            Some(ColumnPosition::After(column)) => Some(column.value.as_str()),
+            None => None,
+        })
+        .collect();
+    assert_eq!(positions, [Some("a"), Some("first"), None]);
+    assert_eq!(added.primary_key.unwrap().columns[0].value, "x");
+    assert!(added.watermark.is_some());
+    let AlterTableChange::Modify(modified) = change("ALTER TABLE t MODIFY c AS a + 1 COMMENT 'x' AFTER `first`") else {
+        panic!()
+    };
+    assert!(matches!(&modified.columns[0].1, Some(ColumnPosition::After(c)) if c.value == "first"));
+    assert!(matches!(change("ALTER TABLE t DROP (a, b)"), AlterTableChange::DropColumns(c) if c.len() == 2));
+    assert!(matches!(change("ALTER TABLE t RESET ()"), AlterTableChange::Reset(k) if k.is_empty()));
+    assert!(matches!(
+        change("ALTER TABLE t ADD IF NOT EXISTS PARTITION (a = 1) WITH ('k'='v') PARTITION (a = 2)"),
+        AlterTableChange::AddPartitions { if_not_exists: true, partitions } if partitions.len() == 2
+    ));
+    assert!(parse_one("CREATE TABLE t (a INT, b AS a])").is_err());
+}
+
+#[test]
+fn what_show_lists() {
+    let Statement::Show(show) = parse_one("SHOW USER FUNCTIONS IN c.d NOT ILIKE 'x%'").unwrap() else { panic!() };
+    assert_eq!(show.what, calve_sql::ShowWhat::Functions { user: true });
+    assert_eq!(show.from.unwrap().parts, ["c", "d"]);
+    let like = show.like.unwrap();
+    assert_eq!((like.pattern.as_str(), like.ignore_case, like.negated), ("x%", true, true));
+    let Statement::ShowPartitions { table, partition } =
+        parse_one("SHOW PARTITIONS d.t PARTITION (a = 1, `b` = 'x')").unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!((table.parts.len(), partition.len(), partition[1].0.value.as_str()), (2, 2, "b"));
+}
+
+#[test]
+fn operators_bind_as_in_flink() {
+    for (text, same) in [
+        ("a = b LIKE c", "a = (b LIKE c)"),
+        ("b LIKE c = a", "(b LIKE c) = a"),
+        ("a = b BETWEEN 1 AND 2", "a = (b BETWEEN 1 AND 2)"),
+        ("a BETWEEN 1 AND 2 = b", "(a BETWEEN 1 AND 2) = b"),
+        ("a = b IN (1)", "a = (b IN (1))"),
+        ("a IS DISTINCT FROM b = c", "(a IS DISTINCT FROM b) = c"),
+        ("NOT a LIKE b AND c", "(NOT (a LIKE b)) AND c"),
+        ("a = b IS NULL", "(a = b) IS NULL"),
+    ] {
+        let printed = |text: &str| match parse_one(&format!("SELECT {text}")).unwrap() {
+            Statement::Query(query) => calve_sql::print::query(&query),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(printed(text), printed(same), "{text}");
+    }
+    // equal texts could come from unequal trees; this one tells them apart
+    let Statement::Query(query) = parse_one("SELECT a = b LIKE c").unwrap() else { panic!() };
+    let calve_sql::ast::SetExpr::Select(select) = query.ast.body.as_ref() else { panic!() };
+    assert!(matches!(
+        &select.projection[0],
+        calve_sql::ast::SelectItem::UnnamedExpr(calve_sql::ast::Expr::BinaryOp { .. })
+    ));
+}
+
+#[test]
+fn clauses_of_json_functions() {
+    use calve_sql::{JsonBehavior, JsonOnNull, JsonWrapper, json_clauses};
+    let with = |text: &str, check: &dyn Fn(calve_sql::JsonClauses<'_>)| {
+        let Statement::Query(query) = parse_one(&format!("SELECT {text} FROM t")).unwrap() else { panic!() };
+        let calve_sql::ast::SetExpr::Select(select) = query.ast.body.as_ref() else { panic!() };
+        let calve_sql::ast::SelectItem::UnnamedExpr(calve_sql::ast::Expr::Function(call)) = &select.projection[0]
+        else {
+            panic!("{text}")
+        };
+        check(json_clauses(call).unwrap_or_else(|| panic!("{text}")));
+    };
+    with("json_value(a, '$.x' RETURNING DECIMAL(10, 2) DEFAULT 1 + 1 ON EMPTY ERROR ON ERROR)", &|c| {
+        assert_eq!(c.arguments.len(), 2);
+        assert_eq!(c.returning.unwrap().to_string(), "DECIMAL(10, 2)");
+        assert!(matches!(c.on_empty, Some(JsonBehavior::Default(calve_sql::ast::Expr::BinaryOp { .. }))));
+        assert_eq!(c.on_error, Some(JsonBehavior::Error));
+    });
+    with("JSON_VALUE(a, '$.x' RETURNING TIMESTAMP(3) WITH LOCAL TIME ZONE NULL ON EMPTY)", &|c| {
+        assert_eq!(c.returning.unwrap().to_string(), "TIMESTAMP_LTZ(3)");
+        assert_eq!((c.on_empty, c.on_error), (Some(JsonBehavior::Null), None));
+    });
+    with("JSON_QUERY(a, '$' RETURNING ARRAY<STRING NOT NULL> WITH CONDITIONAL WRAPPER EMPTY ARRAY ON ERROR)", &|c| {
+        assert_eq!(c.returning.unwrap().to_string(), "ARRAY<STRING NOT NULL>");
+        assert_eq!(c.wrapper, Some(JsonWrapper::Conditional));
+        assert_eq!(c.on_error, Some(JsonBehavior::EmptyArray));
+    });
+    for (text, wrapper) in [
+        ("JSON_QUERY(a, '$' WITH WRAPPER)", JsonWrapper::Unconditional),
+        ("JSON_QUERY(a, '$' WITH UNCONDITIONAL ARRAY WRAPPER)", JsonWrapper::Unconditional),
+        ("JSON_QUERY(a, '$' WITHOUT ARRAY WRAPPER)", JsonWrapper::Without),
+    ] {
+        with(text, &|c| assert_eq!(c.wrapper, Some(wrapper)));
+    }
+    with("JSON_EXISTS(a, '$' UNKNOWN ON ERROR)", &|c| assert_eq!(c.on_error, Some(JsonBehavior::Unknown)));
+    with("JSON_OBJECT(KEY 'k' VALUE key, key VALUE 1, 'c' : 2 ABSENT ON NULL)", &|c| {
+        assert_eq!((c.arguments.len(), c.on_null), (6, Some(JsonOnNull::Absent)));
+    });
+    with("JSON_OBJECT(NULL ON NULL)", &|c| assert_eq!((c.arguments.len(), c.on_null), (0, Some(JsonOnNull::Null))));
+    with("JSON_ARRAY(1, CAST(NULL AS INT) NULL ON NULL)", &|c| {
+        assert_eq!((c.arguments.len(), c.on_null), (2, Some(JsonOnNull::Null)));
+    });
+    with("JSON_OBJECTAGG(a : b)", &|c| assert_eq!((c.arguments.len(), c.on_null), (2, None)));
+    with("JSON_ARRAYAGG(a ABSENT ON NULL)", &|c| assert_eq!(c.on_null, Some(JsonOnNull::Absent)));
+    let Statement::Query(query) = parse_one("SELECT UPPER(a) FROM t").unwrap() else { panic!() };
+    let calve_sql::ast::SetExpr::Select(select) = query.ast.body.as_ref() else { panic!() };
+    let calve_sql::ast::SelectItem::UnnamedExpr(calve_sql::ast::Expr::Function(call)) = &select.projection[0] else {
+        panic!()
+    };
+    assert_eq!(json_clauses(call), None);
+}
+
+#[test]
+fn keywords_are_sorted_and_words_of_the_grammar() {
+    let words: Vec<&str> = calve_sql::keywords().collect();
+    assert!(words.is_sorted() && words.len() > 250);
+    for word in ["SELECT", "PARTITIONED", "METADATA", "OVERWRITE", "TEMPORARY", "STATEMENT"] {
+        assert!(words.contains(&word), "{word}");
     }
 }
 

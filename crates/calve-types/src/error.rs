@@ -103,9 +103,10 @@ impl Error {
         matches!(self.code, "commit-conflict" | "io")
     }
 
-    /// Whether a write may have been committed although the statement failed.
+    /// Whether a write may have been committed although the statement failed, all of it or the part for some tables of a
+    /// statement set: not to be run again without looking.
     pub fn may_have_committed(&self) -> bool {
-        self.code == "commit-unknown"
+        matches!(self.code, "commit-unknown" | "partial-commit")
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```json
 //! {"n":1,"sql":"...","line":1,"kind":"query","columns":[{"name":"a","type":"INT NOT NULL"}],"rows":[["1",null]],
-//!  "ops":["+I"],"warnings":[{"code":"...","message":"..."}],"job_id":"...","status":"ok"}
+//!  "ops":["+I"],"stdout":["+I[1]"],"warnings":[{"code":"...","message":"..."}],"job_id":"...","status":"ok"}
 //! {"n":2,"sql":"...","line":3,"kind":"command","status":"error",
 //!  "error":{"code":"unknown-table","message":"...","detail":null,"hint":null,"line":3,"column":8}}
 //! ```
@@ -17,23 +17,10 @@ use calve_engine::{ResultBody, Rows, StatementKind, StatementResult, Warning};
 use calve_types::Error;
 use serde_json::json;
 
-use super::Failure;
+use super::{Failure, Heading};
 
 /// Text that is held back before a part of an object is given out.
 const BUFFERED: usize = 256 * 1024;
-
-/// What an object begins with.
-#[derive(Debug, Clone, Copy)]
-pub struct Heading<'a> {
-    /// Number of the statement in its script, from 1.
-    pub n: usize,
-    /// The statement's text with the comments before it, without the final `;`.
-    pub sql: &'a str,
-    /// The line of the script where that text begins, from 1.
-    pub line: u32,
-    /// Kind of the statement.
-    pub kind: StatementKind,
-}
 
 /// Prints results for programs.
 #[derive(Debug)]
@@ -58,7 +45,8 @@ impl<W: Write> JsonlOutput<W> {
         Self { out, buffer: Vec::new(), state: State::Held }
     }
 
-    /// Prints a statement's result. `streaming` says that the session's runtime mode is streaming.
+    /// Prints a statement's result. `printed` are the lines of its print tables; `streaming` says that the session's runtime
+    /// mode is streaming.
     ///
     /// # Errors
     /// The statement fails while its rows are read (call [`Self::error`] then), or `out` cannot be written.
@@ -66,6 +54,7 @@ impl<W: Write> JsonlOutput<W> {
         &mut self,
         heading: Heading<'_>,
         result: StatementResult,
+        printed: &[String],
         streaming: bool,
     ) -> Result<(), Failure> {
         self.begin(heading)?;
@@ -73,6 +62,7 @@ impl<W: Write> JsonlOutput<W> {
             let ops = streaming && heading.kind == StatementKind::Query;
             self.rows(rows, ops).await?;
         }
+        self.printed(printed)?;
         self.warnings(&result.warnings)?;
         if let Some(id) = &result.job_id {
             self.buffer.extend_from_slice(b",\"job_id\":");
@@ -86,11 +76,12 @@ impl<W: Write> JsonlOutput<W> {
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn error(&mut self, heading: Heading<'_>, error: &Error) -> io::Result<()> {
+    pub fn error(&mut self, heading: Heading<'_>, printed: &[String], error: &Error) -> io::Result<()> {
         match self.state {
             State::Held => self.begin(heading)?,
             State::InRows => self.buffer.push(b']'),
         }
+        self.printed(printed)?;
         let place = error.span.filter(|span| span.is_known()).map(|span| span.start);
         let error = json!({
             "code": error.code,
@@ -152,6 +143,14 @@ impl<W: Write> JsonlOutput<W> {
         Ok(())
     }
 
+    fn printed(&mut self, lines: &[String]) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.buffer.extend_from_slice(b",\"stdout\":");
+        Ok(serde_json::to_writer(&mut self.buffer, lines)?)
+    }
+
     fn warnings(&mut self, warnings: &[Warning]) -> io::Result<()> {
         if warnings.is_empty() {
             return Ok(());
@@ -204,7 +203,7 @@ mod tests {
     #[test]
     fn a_failed_statement_has_all_fields_of_its_error() {
         let mut output = JsonlOutput::new(Vec::new());
-        output.error(HEADING, &failed()).unwrap();
+        output.error(HEADING, &[], &failed()).unwrap();
         assert_eq!(
             String::from_utf8(output.out).unwrap(),
             "{\"n\":2,\"sql\":\"SELECT \\\"é\\\"\\n\",\"line\":3,\"kind\":\"query\",\"status\":\"error\",\"error\":\
@@ -219,7 +218,7 @@ mod tests {
         output.begin(HEADING).unwrap();
         output.buffer.extend_from_slice(b",\"columns\":[],\"rows\":[[\"1\"]");
         output.give_out_if_long().unwrap();
-        output.error(HEADING, &failed()).unwrap();
+        output.error(HEADING, &[], &failed()).unwrap();
         let object = only_line(output.out);
         assert!(object.get("rows").is_none() && object["status"] == "error");
     }
@@ -233,7 +232,7 @@ mod tests {
             output.buffer.extend_from_slice(b",[\"2\"]");
             output.give_out_if_long().unwrap();
         }
-        output.error(HEADING, &failed()).unwrap();
+        output.error(HEADING, &[], &failed()).unwrap();
         let object = only_line(output.out);
         assert!(object["rows"].as_array().unwrap().len() > 1_000 && object["status"] == "error");
         assert_eq!(object["error"]["code"], "cast-failed");

@@ -1,19 +1,16 @@
-//! Results in boxes, as Flink's SQL client draws them in batch mode.
+//! Results in boxes, as Flink's SQL client draws them in its tableau mode.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use calve_engine::{ResultBody, StatementKind, StatementResult, WriteSummary};
-use unicode_width::UnicodeWidthStr;
+use calve_engine::{ResultBody, Rows, StatementKind, StatementResult};
 
-use super::Failure;
+use super::width::{self, cut};
+use super::{Display, Failure, summary};
 
 /// Rows that are looked at to find the widths of the columns before the first is printed.
 const MEASURED_ROWS: usize = 1_000;
-/// Longest value of a query that is printed in full; Flink's `table.display.max-column-width`.
-const MAX_COLUMN_WIDTH: usize = 30;
-/// What stands for the rest of a longer value.
-const ELLIPSIS: &str = "...";
 
 /// Prints results for people.
 #[derive(Debug)]
@@ -31,25 +28,53 @@ impl<W: Write> TableOutput<W> {
     ///
     /// # Errors
     /// The statement fails while its rows are read, or `out` cannot be written.
-    pub async fn result(&mut self, result: StatementResult, started: std::time::Instant) -> Result<(), Failure> {
+    pub async fn result(
+        &mut self,
+        result: StatementResult,
+        display: &Display,
+        started: Instant,
+    ) -> Result<(), Failure> {
         match result.body {
             ResultBody::Done => writeln!(self.out, "[INFO] Execute statement succeeded.")?,
-            ResultBody::Written(summary) => writeln!(self.out, "[INFO] {}", describe(&summary))?,
-            ResultBody::Rows(mut rows) => {
-                let cells = if result.kind == StatementKind::Query { Cells::Query } else { Cells::Command };
-                let names = rows.columns.iter().map(|field| field.name.clone()).collect();
-                let mut table = Boxed::new(names, cells);
-                while let Some(batch) = rows.next_text().await {
-                    for row in batch? {
-                        table.push(row, &mut self.out)?;
-                    }
+            ResultBody::Written(writes) => {
+                for write in &writes {
+                    writeln!(self.out, "[INFO] {}", summary::describe(write))?;
                 }
-                table.finish(started.elapsed(), &mut self.out)?;
             }
+            ResultBody::Rows(rows) => self.rows(rows, result.kind, display, started).await?,
         }
         writeln!(self.out)?;
         self.out.flush()?;
         Ok(())
+    }
+
+    async fn rows(
+        &mut self,
+        mut rows: Rows,
+        kind: StatementKind,
+        display: &Display,
+        started: Instant,
+    ) -> Result<(), Failure> {
+        let max_width = display.max_column_width;
+        let cells = match (kind, display.streaming) {
+            (StatementKind::Query, true) => Cells::Changes { max_width },
+            (StatementKind::Query, false) => Cells::Query { max_width, time_cost: display.time_cost },
+            _ => Cells::Command,
+        };
+        let names = rows.columns.iter().map(|field| field.name.clone()).collect();
+        let mut table = Boxed::new(names, cells);
+        if let Cells::Changes { .. } = cells {
+            table.set_widths(rows.columns.iter().map(|f| width::of_type(&f.data_type.logical)).collect());
+        }
+        while let Some(batch) = rows.next_text().await {
+            for row in batch? {
+                table.push(row, &mut self.out)?;
+            }
+            if table.header_printed {
+                self.out.flush()?;
+            }
+        }
+        Ok(table.finish(started.elapsed(), &mut self.out)?)
     }
 
     /// Gives out what was printed so far: a statement failed, and its error must not overtake it.
@@ -64,8 +89,10 @@ impl<W: Write> TableOutput<W> {
 /// How values are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cells {
-    /// `<NULL>`, long values cut, the time in the last line.
-    Query,
+    /// A query in streaming mode: each row begins with its change, widths come from the types.
+    Changes { max_width: usize },
+    /// A query in batch mode: `<NULL>`, long values cut, the time in the last line.
+    Query { max_width: usize, time_cost: bool },
     /// NULL is empty, nothing cut, no time.
     Command,
 }
@@ -76,6 +103,10 @@ struct Boxed {
     names: Vec<String>,
     cells: Cells,
     widths: Vec<usize>,
+    /// Longest value of each column that is shown in full; `None` is no limit.
+    limits: Vec<Option<usize>>,
+    /// Whether the widths are known before the rows.
+    fixed: bool,
     /// Rows that wait until the widths are known; not used any more once the header is printed.
     waiting: Vec<Vec<Option<String>>>,
     header_printed: bool,
@@ -84,28 +115,57 @@ struct Boxed {
 
 impl Boxed {
     fn new(names: Vec<String>, cells: Cells) -> Self {
-        let widths = names.iter().map(|name| name.width()).collect();
-        Self { names, cells, widths, waiting: Vec::new(), header_printed: false, count: 0 }
+        let widths = names.iter().map(|name| width::of_text(name)).collect();
+        let limit = match cells {
+            Cells::Changes { max_width } | Cells::Query { max_width, .. } => Some(max_width),
+            Cells::Command => None,
+        };
+        let limits = vec![limit; names.len()];
+        Self { names, cells, widths, limits, fixed: false, waiting: Vec::new(), header_printed: false, count: 0 }
+    }
+
+    /// Fixes the widths before the first row: those of types, or the longest for a type that has none.
+    fn set_widths(&mut self, types: Vec<Option<usize>>) {
+        self.fixed = true;
+        for ((width, limit), of_type) in self.widths.iter_mut().zip(&mut self.limits).zip(types) {
+            let least = match of_type {
+                // a value that is wider all the same breaks the box rather than losing its end
+                Some(of_type) => {
+                    *limit = None;
+                    of_type.max("<NULL>".len())
+                }
+                None => limit.unwrap_or(width::DEFAULT_MAX),
+            };
+            *width = (*width).max(least);
+        }
     }
 
     fn push(&mut self, row: Vec<Option<String>>, out: &mut impl Write) -> io::Result<()> {
         self.count += 1;
+        if self.fixed && !self.header_printed {
+            self.print_header(out)?;
+        }
         if self.header_printed {
             return self.print_row(&row, out);
         }
-        for (width, value) in self.widths.iter_mut().zip(&row) {
-            *width = (*width).max(shown_width(value.as_deref(), self.cells));
+        for ((width, limit), value) in self.widths.iter_mut().zip(&self.limits).zip(&row) {
+            *width = (*width).max(width::of_text(&shown(value.as_deref(), self.cells, *limit)));
         }
         self.waiting.push(row);
         if self.waiting.len() >= MEASURED_ROWS { self.print_waiting(out) } else { Ok(()) }
     }
 
     fn finish(&mut self, elapsed: Duration, out: &mut impl Write) -> io::Result<()> {
-        if !self.header_printed && self.count > 0 {
+        if !self.header_printed && (self.count > 0 || self.fixed) {
             self.print_waiting(out)?;
         }
         if self.count > 0 {
             self.print_border(out)?;
+        }
+        let seconds = elapsed.as_secs_f64();
+        if let Cells::Changes { .. } = self.cells {
+            let rows = if self.count > 1 { "rows" } else { "row" };
+            return writeln!(out, "Received a total of {} {rows} ({seconds:.2} seconds)", self.count);
         }
         match self.count {
             0 => write!(out, "Empty set")?,
@@ -113,26 +173,36 @@ impl Boxed {
             n => write!(out, "{n} rows in set")?,
         }
         match self.cells {
-            Cells::Query => writeln!(out, " ({:.2} seconds)", elapsed.as_secs_f64()),
-            Cells::Command => writeln!(out),
+            Cells::Query { time_cost: true, .. } => writeln!(out, " ({seconds:.2} seconds)"),
+            _ => writeln!(out),
         }
     }
 
     fn print_waiting(&mut self, out: &mut impl Write) -> io::Result<()> {
-        self.header_printed = true;
-        self.print_border(out)?;
-        for (name, width) in self.names.iter().zip(&self.widths) {
-            print_cell(name, *width, out)?;
-        }
-        writeln!(out, "|")?;
-        self.print_border(out)?;
+        self.print_header(out)?;
         for row in std::mem::take(&mut self.waiting) {
             self.print_row(&row, out)?;
         }
         Ok(())
     }
 
+    fn print_header(&mut self, out: &mut impl Write) -> io::Result<()> {
+        self.header_printed = true;
+        self.print_border(out)?;
+        if let Cells::Changes { .. } = self.cells {
+            write!(out, "| op ")?;
+        }
+        for (name, width) in self.names.iter().zip(&self.widths) {
+            print_cell(name, *width, out)?;
+        }
+        writeln!(out, "|")?;
+        self.print_border(out)
+    }
+
     fn print_border(&self, out: &mut impl Write) -> io::Result<()> {
+        if let Cells::Changes { .. } = self.cells {
+            write!(out, "+----")?;
+        }
         for width in &self.widths {
             write!(out, "+-{:-<width$}-", "")?;
         }
@@ -140,8 +210,12 @@ impl Boxed {
     }
 
     fn print_row(&self, row: &[Option<String>], out: &mut impl Write) -> io::Result<()> {
-        for (value, width) in row.iter().zip(&self.widths) {
-            print_cell(&shown(value.as_deref(), self.cells), *width, out)?;
+        if let Cells::Changes { .. } = self.cells {
+            // a query over bounded inputs gives its final rows: insertions only
+            write!(out, "| +I ")?;
+        }
+        for ((value, width), limit) in row.iter().zip(&self.widths).zip(&self.limits) {
+            print_cell(&shown(value.as_deref(), self.cells, *limit), *width, out)?;
         }
         writeln!(out, "|")
     }
@@ -149,71 +223,17 @@ impl Boxed {
 
 /// Right-aligned. A value wider than the measured rows' breaks the box rather than losing its end.
 fn print_cell(text: &str, width: usize, out: &mut impl Write) -> io::Result<()> {
-    write!(out, "| {:pad$}{text} ", "", pad = width.saturating_sub(line_width(text)))
+    write!(out, "| {:pad$}{text} ", "", pad = width.saturating_sub(width::of_text(text)))
 }
 
-fn shown(value: Option<&str>, cells: Cells) -> std::borrow::Cow<'_, str> {
-    match (value, cells) {
-        (None, Cells::Query) => "<NULL>".into(),
-        (None, Cells::Command) => "".into(),
-        (Some(value), Cells::Command) => value.trim_end_matches('\n').into(),
-        (Some(value), Cells::Query) if line_width(value) > MAX_COLUMN_WIDTH => cut(value).into(),
-        (Some(value), Cells::Query) => value.into(),
+fn shown(value: Option<&str>, cells: Cells, limit: Option<usize>) -> Cow<'_, str> {
+    match (value, cells, limit) {
+        (None, Cells::Command, _) => "".into(),
+        (None, _, _) => "<NULL>".into(),
+        (Some(value), Cells::Command, _) => value.trim_end_matches('\n').into(),
+        (Some(value), _, Some(limit)) if width::of_text(value) > limit => cut(value, limit).into(),
+        (Some(value), _, _) => value.into(),
     }
-}
-
-fn shown_width(value: Option<&str>, cells: Cells) -> usize {
-    line_width(&shown(value, cells))
-}
-
-/// Columns on the screen: wide characters take two. Of several lines, the longest counts.
-fn line_width(text: &str) -> usize {
-    text.split('\n').map(UnicodeWidthStr::width).max().unwrap_or(0)
-}
-
-/// As much of a value as fits with the ellipsis.
-fn cut(value: &str) -> String {
-    let room = MAX_COLUMN_WIDTH.saturating_sub(ELLIPSIS.len());
-    let mut used = 0;
-    let end = value
-        .char_indices()
-        .find(|(_, c)| {
-            used += unicode_width::UnicodeWidthChar::width(*c).unwrap_or(1);
-            used > room
-        })
-        .map_or(value.len(), |(offset, _)| offset);
-    format!("{}{ELLIPSIS}", value.get(..end).unwrap_or(value))
-}
-
-/// One line about a write: rows, files, deletes by kind, snapshot, time.
-fn describe(summary: &WriteSummary) -> String {
-    let mut line = match summary.rows {
-        0 => format!("no rows written to {}", summary.table),
-        rows => format!("{} written to {}", count(rows, "row"), summary.table),
-    };
-    if summary.data_files > 0 || summary.delete_files > 0 {
-        line += &format!(": {}", count(summary.data_files as u64, "data file"));
-    }
-    if summary.delete_files > 0 {
-        let kinds = [(summary.equality_deletes, "equality delete"), (summary.position_deletes, "position delete")];
-        let kinds: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| count(*n, kind)).collect();
-        line += &format!(", {}", count(summary.delete_files as u64, "delete file"));
-        if !kinds.is_empty() {
-            line += &format!(" ({})", kinds.join(", "));
-        }
-    }
-    if summary.dropped_rows > 0 {
-        line += &format!(", {} with NULL in a NOT NULL column dropped", count(summary.dropped_rows, "row"));
-    }
-    if let Some(id) = summary.snapshot_id {
-        line += &format!(", snapshot {id}");
-    }
-    line + &format!(" ({:.2} seconds)", summary.elapsed.as_secs_f64())
-}
-
-fn count(n: u64, what: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{n} {what}{s}")
 }
 
 #[cfg(test)]
@@ -221,6 +241,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
     use super::*;
+
+    const QUERY: Cells = Cells::Query { max_width: 30, time_cost: true };
 
     fn draw(names: &[&str], rows: &[&[Option<&str>]], cells: Cells) -> String {
         let mut out = Vec::new();
@@ -237,7 +259,7 @@ mod tests {
         let long = "a long string that exceeds the maximum width of thirty characters";
         let rows: &[&[Option<&str>]] =
             &[&[Some("1"), Some(long), Some("1.50"), Some("TRUE")], &[Some("22"), Some("é中"), None, Some("FALSE")]];
-        insta::assert_snapshot!(draw(&["id", "s", "d", "b"], rows, Cells::Query), @r"
+        insta::assert_snapshot!(draw(&["id", "s", "d", "b"], rows, QUERY), @r"
         +----+--------------------------------+--------+-------+
         | id |                              s |      d |     b |
         +----+--------------------------------+--------+-------+
@@ -246,7 +268,7 @@ mod tests {
         +----+--------------------------------+--------+-------+
         2 rows in set (1.23 seconds)
         ");
-        assert_eq!(draw(&["a"], &[], Cells::Query), "Empty set (1.23 seconds)\n");
+        assert_eq!(draw(&["a"], &[], QUERY), "Empty set (1.23 seconds)\n");
     }
 
     #[test]
@@ -283,7 +305,7 @@ mod tests {
     #[test]
     fn rows_after_the_measured_ones_are_printed_in_full() {
         let mut out = Vec::new();
-        let mut table = Boxed::new(vec!["n".to_owned()], Cells::Query);
+        let mut table = Boxed::new(vec!["n".to_owned()], QUERY);
         for n in 0..MEASURED_ROWS {
             table.push(vec![Some((n % 10).to_string())], &mut out).unwrap();
         }
@@ -295,34 +317,40 @@ mod tests {
     }
 
     #[test]
-    fn values_are_cut_between_characters() {
-        assert_eq!(cut(&"中".repeat(20)), format!("{}...", "中".repeat(13)));
-        assert_eq!(shown(Some(&"x".repeat(30)), Cells::Query), "x".repeat(30));
-    }
-
-    #[test]
-    fn a_write_is_one_line() {
-        let mut summary = WriteSummary {
-            table: "ice.shop.orders".to_owned(),
-            rows: 3,
-            data_files: 1,
-            delete_files: 2,
-            equality_deletes: 2,
-            position_deletes: 1,
-            dropped_rows: 0,
-            snapshot_id: Some(42),
-            elapsed: Duration::from_millis(56),
+    fn a_query_in_streaming_mode_looks_as_in_flinks_client() {
+        let draw = |rows: &[[Option<&str>; 3]], max_width: usize| {
+            let mut out = Vec::new();
+            let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+            let mut table = Boxed::new(names, Cells::Changes { max_width });
+            table.set_widths(vec![Some(11), None, Some(4)]);
+            for row in rows {
+                table.push(row.iter().map(|v| v.map(str::to_owned)).collect(), &mut out).unwrap();
+            }
+            table.finish(Duration::from_millis(1_234), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
         };
-        assert_eq!(
-            describe(&summary),
-            "3 rows written to ice.shop.orders: 1 data file, 2 delete files (2 equality deletes, 1 position delete), \
-             snapshot 42 (0.06 seconds)"
-        );
-        summary =
-            WriteSummary { rows: 0, data_files: 0, delete_files: 0, dropped_rows: 1, snapshot_id: None, ..summary };
-        assert_eq!(
-            describe(&summary),
-            "no rows written to ice.shop.orders, 1 row with NULL in a NOT NULL column dropped (0.06 seconds)"
-        );
+        insta::assert_snapshot!(draw(&[[Some("1"), Some("x"), None], [Some("22"), Some("y"), Some("-12")]], 30), @r"
+        +----+-------------+--------------------------------+--------+
+        | op |           a |                              b |      c |
+        +----+-------------+--------------------------------+--------+
+        | +I |           1 |                              x | <NULL> |
+        | +I |          22 |                              y |    -12 |
+        +----+-------------+--------------------------------+--------+
+        Received a total of 2 rows (1.23 seconds)
+        ");
+        insta::assert_snapshot!(draw(&[], 30), @r"
+        +----+-------------+--------------------------------+--------+
+        | op |           a |                              b |      c |
+        +----+-------------+--------------------------------+--------+
+        Received a total of 0 row (1.23 seconds)
+        ");
+        insta::assert_snapshot!(draw(&[[Some("123456789012"), Some("abcdefghijk"), Some("1")]], 10), @r"
+        +----+-------------+------------+--------+
+        | op |           a |          b |      c |
+        +----+-------------+------------+--------+
+        | +I | 123456789012 | abcdefg... |      1 |
+        +----+-------------+------------+--------+
+        Received a total of 1 row (1.23 seconds)
+        ");
     }
 }

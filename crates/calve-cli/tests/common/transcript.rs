@@ -1,4 +1,4 @@
-//! Transcripts: what each statement of a script gave, as text.
+//! Transcripts of a real Flink: what each statement of a script gave, as text.
 //!
 //! ```text
 //! === [n] <statement, newlines as \n>
@@ -6,7 +6,7 @@
 //! v1\tv2                                     one line for each row; NULL is <NULL>; \\ \t \n \r \xNN escaped
 //! --- N row(s)[ ordered| unordered| changelog]
 //! --- OK | --- OK (job finished)             commands | inserts
-//! --- ERROR <code or class>: <message>
+//! --- ERROR <class>: <message>
 //! --- via ...                                a position "line L, column C" may be here
 //! --- stdout: ...                            lines of print sinks
 //! ```
@@ -160,21 +160,6 @@ fn unescape(text: &str) -> String {
     out + rest
 }
 
-fn escape(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            c if c.is_ascii_control() => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// A statement with its white space made equal and without a final `;`.
 pub fn squeeze(sql: &str) -> String {
     let words: Vec<_> = sql.split_whitespace().collect();
@@ -215,73 +200,4 @@ pub fn rows(object: &Value) -> Vec<Vec<Cell>> {
 /// Lines of an array of texts in a statement's object.
 pub fn texts(object: &Value, key: &str) -> Option<Vec<String>> {
     object[key].as_array().map(|values| values.iter().map(|v| v.as_str().unwrap_or_default().to_owned()).collect())
-}
-
-/// Writes the transcript of a run from the objects of `--output jsonl`.
-pub fn write(objects: &[Value]) -> String {
-    let mut out = String::new();
-    for object in objects {
-        out += &format!("=== [{}] {}\n", object["n"], escape(object["sql"].as_str().unwrap_or_default().trim()));
-        for warning in object["warnings"].as_array().map(Vec::as_slice).unwrap_or_default() {
-            out += &format!("--- WARNING {}: {}\n", plain(&warning["code"]), plain(&warning["message"]));
-        }
-        if object["status"] == "error" {
-            let error = &object["error"];
-            out += &format!("--- ERROR {}: {}\n", plain(&error["code"]), plain(&error["message"]));
-            if let (Some(line), Some(column)) = (error["line"].as_u64(), error["column"].as_u64()) {
-                // counted from the statement, as Flink counts: statements before it may come and go
-                let line = (line + 1).saturating_sub(object["line"].as_u64().unwrap_or(1));
-                out += &format!("--- via line {line}, column {column}\n");
-            }
-            for key in ["detail", "hint"] {
-                if error[key].is_string() {
-                    out += &format!("--- {key}: {}\n", plain(&error[key]));
-                }
-            }
-            continue;
-        }
-        match object["columns"].is_array() {
-            true => write_rows(object, &mut out),
-            false if object["kind"] == "insert" => out += "--- OK (job finished)\n",
-            false => out += "--- OK\n",
-        }
-        for line in texts(object, "stdout").unwrap_or_default() {
-            out += &format!("--- stdout: {line}\n");
-        }
-    }
-    out
-}
-
-fn write_rows(object: &Value, out: &mut String) {
-    let ops = texts(object, "ops");
-    let columns: Vec<_> = columns(object).iter().map(|(name, kind)| format!("{name} {kind}")).collect();
-    let op = if ops.is_some() { "op\t" } else { "" };
-    *out += &format!("--- schema: {op}{}\n", columns.join("\t"));
-    let mut lines: Vec<String> = rows(object)
-        .iter()
-        .enumerate()
-        .map(|(n, row)| {
-            let op = ops.as_ref().map(|ops| format!("{}\t", ops[n])).unwrap_or_default();
-            let values: Vec<_> = row.iter().map(|v| v.as_deref().map_or(NULL.to_owned(), escape)).collect();
-            op + &values.join("\t")
-        })
-        .collect();
-    let sql = object["sql"].as_str().unwrap_or_default().to_ascii_uppercase();
-    let kind = match object["kind"] == "query" {
-        true if sql.contains("ORDER BY") => " ordered",
-        true => {
-            lines.sort();
-            " unordered"
-        }
-        false => "",
-    };
-    for line in &lines {
-        *out += line;
-        out.push('\n');
-    }
-    *out += &format!("--- {} row(s){kind}\n", lines.len());
-}
-
-fn plain(value: &Value) -> String {
-    escape(value.as_str().unwrap_or_default())
 }

@@ -2,26 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use calve_planner::catalog::Column;
 use calve_types::{Error, Result};
 
-/// A database.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Database {
-    /// Tables by name.
-    pub tables: BTreeMap<String, MemoryTable>,
-}
+use super::object::CatalogObject;
 
-/// A table's definition. What its connector makes of it shows when it is read or written, as in Flink.
-#[derive(Debug, Clone)]
-pub(crate) struct MemoryTable {
-    /// Columns.
-    pub columns: Vec<Column>,
-    /// Columns of the primary key.
-    pub primary_key: Vec<String>,
-    /// The WITH clause.
-    pub options: BTreeMap<String, String>,
-}
+/// A database: tables and views by name.
+type Database = BTreeMap<String, CatalogObject>;
 
 /// Databases by name.
 #[derive(Debug, Default)]
@@ -39,54 +25,46 @@ impl MemoryCatalog {
         self.databases.keys().cloned().collect()
     }
 
-    pub fn database(&self, name: &str) -> Option<&Database> {
-        self.databases.get(name)
+    pub fn has_database(&self, name: &str) -> bool {
+        self.databases.contains_key(name)
     }
 
-    /// Adds a database; `false` if there is one of that name.
-    pub fn create_database(&mut self, name: &str, database: Database) -> bool {
-        if self.databases.contains_key(name) {
-            return false;
+    /// Adds a database; one of that name stays as it is.
+    pub fn create_database(&mut self, name: &str) {
+        self.databases.entry(name.to_owned()).or_default();
+    }
+
+    /// Removes a database.
+    ///
+    /// # Errors
+    /// `database-not-empty` without `cascade`.
+    pub fn drop_database(&mut self, name: &str, cascade: bool) -> Result<()> {
+        if !cascade && self.databases.get(name).is_some_and(|objects| !objects.is_empty()) {
+            return Err(Error::new("database-not-empty", format!("database '{name}' is not empty"))
+                .with_hint("drop its tables and views first, or add CASCADE"));
         }
-        self.databases.insert(name.to_owned(), database);
-        true
+        self.databases.remove(name);
+        Ok(())
     }
 
-    /// Removes a database; `false` if there is none.
-    pub fn drop_database(&mut self, name: &str, cascade: bool) -> Result<bool> {
-        match self.databases.get(name) {
-            None => Ok(false),
-            Some(database) if !cascade && !database.tables.is_empty() => {
-                Err(Error::new("database-not-empty", format!("database '{name}' is not empty"))
-                    .with_hint("drop its tables first, or add CASCADE"))
-            }
-            Some(_) => {
-                self.databases.remove(name);
-                Ok(true)
-            }
+    /// The tables and views of a database, by name.
+    pub fn objects(&self, database: &str) -> impl Iterator<Item = (&String, &CatalogObject)> {
+        self.databases.get(database).into_iter().flatten()
+    }
+
+    pub fn object(&self, database: &str, name: &str) -> Option<&CatalogObject> {
+        self.databases.get(database)?.get(name)
+    }
+
+    /// Puts a table or view in the place of whatever had its name; nothing happens if there is no such database.
+    pub fn put(&mut self, database: &str, name: &str, object: CatalogObject) {
+        if let Some(objects) = self.databases.get_mut(database) {
+            objects.insert(name.to_owned(), object);
         }
     }
 
-    pub fn tables(&self, database: &str) -> Vec<String> {
-        self.databases.get(database).map(|d| d.tables.keys().cloned().collect()).unwrap_or_default()
-    }
-
-    pub fn table(&self, database: &str, name: &str) -> Option<&MemoryTable> {
-        self.databases.get(database)?.tables.get(name)
-    }
-
-    /// Adds a table; `false` if there is one of that name.
-    pub fn create_table(&mut self, database: &str, name: &str, table: MemoryTable) -> bool {
-        let Some(database) = self.databases.get_mut(database) else { return false };
-        if database.tables.contains_key(name) {
-            return false;
-        }
-        database.tables.insert(name.to_owned(), table);
-        true
-    }
-
-    /// Removes a table; `false` if there is none.
-    pub fn drop_table(&mut self, database: &str, name: &str) -> bool {
-        self.databases.get_mut(database).is_some_and(|d| d.tables.remove(name).is_some())
+    /// Removes a table or view.
+    pub fn remove(&mut self, database: &str, name: &str) -> Option<CatalogObject> {
+        self.databases.get_mut(database)?.remove(name)
     }
 }

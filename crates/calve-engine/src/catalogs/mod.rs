@@ -1,14 +1,17 @@
-//! The session's catalogs by name, and which one is current.
+//! The session's catalogs by name, its temporary tables and views, and what is current.
 
 pub(crate) mod memory;
+pub(crate) mod object;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use calve_iceberg::catalog::Catalog as IcebergCatalog;
+use calve_planner::TablePath;
 use calve_types::{Error, Result};
 
 use memory::MemoryCatalog;
+use object::{BaseKind, CatalogObject};
 
 /// The name of the catalog every session begins with.
 pub(crate) const DEFAULT_CATALOG: &str = "default_catalog";
@@ -42,6 +45,9 @@ pub(crate) struct CatalogEntry {
 pub(crate) struct Catalogs {
     entries: BTreeMap<String, CatalogEntry>,
     current: (String, String),
+    /// Temporary tables and views by their full names: they live in the session, whether there is such a catalog or not,
+    /// and hide what has the same name in it.
+    temporary: BTreeMap<TablePath, CatalogObject>,
 }
 
 impl Default for Catalogs {
@@ -55,6 +61,7 @@ impl Default for Catalogs {
         Self {
             entries: BTreeMap::from([(DEFAULT_CATALOG.to_owned(), entry)]),
             current: (DEFAULT_CATALOG.to_owned(), DEFAULT_DATABASE.to_owned()),
+            temporary: BTreeMap::new(),
         }
     }
 }
@@ -156,19 +163,72 @@ impl Catalogs {
         (&self.current.0, &self.current.1)
     }
 
-    /// Makes a catalog current, with its default database.
+    /// Makes a catalog current, with its default database; what is current already keeps its database, as in Flink.
     ///
     /// # Errors
     /// `unknown-catalog`.
     pub fn use_catalog(&mut self, name: &str) -> Result<()> {
         let database = self.get(name)?.default_database.clone();
-        self.current = (name.to_owned(), database);
+        if self.current.0 != name {
+            self.current = (name.to_owned(), database);
+        }
         Ok(())
     }
 
     /// Makes a database current; whether it exists was checked before.
     pub fn use_database(&mut self, catalog: &str, database: &str) {
         self.current = (catalog.to_owned(), database.to_owned());
+    }
+
+    /// A temporary table or view.
+    pub fn temporary(&self, path: &TablePath) -> Option<&CatalogObject> {
+        self.temporary.get(path)
+    }
+
+    /// All temporary tables and views.
+    pub fn temporaries(&self) -> impl Iterator<Item = (&TablePath, &CatalogObject)> {
+        self.temporary.iter()
+    }
+
+    /// Puts a temporary table or view in the place of whatever temporary had its name.
+    pub fn put_temporary(&mut self, path: TablePath, object: CatalogObject) {
+        self.temporary.insert(path, object);
+    }
+
+    /// Removes a temporary table or view.
+    pub fn remove_temporary(&mut self, path: &TablePath) {
+        self.temporary.remove(path);
+    }
+
+    /// A table or view in the session's memory: temporary, or in a memory catalog.
+    pub fn object(&self, path: &TablePath) -> Option<&CatalogObject> {
+        self.temporary(path).or_else(|| match &self.entries.get(&path.catalog)?.kind {
+            CatalogKind::Memory(memory) => memory.object(&path.database, &path.table),
+            CatalogKind::Iceberg(_) => None,
+        })
+    }
+
+    /// The tables and views of a database, or its views alone, temporary ones among them.
+    ///
+    /// # Errors
+    /// `unknown-catalog`, what the catalog answered.
+    pub async fn objects(&self, catalog: &str, database: &str, views: bool) -> Result<BTreeSet<String>> {
+        let wanted = |object: &CatalogObject| !views || object.is(BaseKind::View);
+        let mut names: BTreeSet<String> = match &self.get(catalog)?.kind {
+            CatalogKind::Memory(memory) => {
+                memory.objects(database).filter(|(_, o)| wanted(o)).map(|(name, _)| name.clone()).collect()
+            }
+            CatalogKind::Iceberg(_) if views => BTreeSet::new(),
+            CatalogKind::Iceberg(iceberg) => {
+                iceberg.list_tables(iceberg.namespace(database)?.as_ref()).await?.into_iter().collect()
+            }
+        };
+        let temporary = self
+            .temporary
+            .iter()
+            .filter(|(path, object)| path.catalog == catalog && path.database == database && wanted(object));
+        names.extend(temporary.map(|(path, _)| path.table.clone()));
+        Ok(names)
     }
 }
 
@@ -179,7 +239,7 @@ impl CatalogEntry {
     /// What the catalog answered.
     pub async fn database_exists(&self, database: &str) -> Result<bool> {
         match &self.kind {
-            CatalogKind::Memory(memory) => Ok(memory.database(database).is_some()),
+            CatalogKind::Memory(memory) => Ok(memory.has_database(database)),
             CatalogKind::Iceberg(iceberg) => iceberg.namespace_exists(iceberg.namespace(database)?.as_ref()).await,
         }
     }
@@ -197,17 +257,6 @@ impl CatalogEntry {
                 .into_iter()
                 .filter_map(|mut levels| levels.pop())
                 .collect()),
-        }
-    }
-
-    /// The tables of a database, sorted.
-    ///
-    /// # Errors
-    /// What the catalog answered.
-    pub async fn tables(&self, database: &str) -> Result<Vec<String>> {
-        match &self.kind {
-            CatalogKind::Memory(memory) => Ok(memory.tables(database)),
-            CatalogKind::Iceberg(iceberg) => iceberg.list_tables(iceberg.namespace(database)?.as_ref()).await,
         }
     }
 }

@@ -4,7 +4,6 @@ use calve_sql::{CreateDatabase, Name};
 use calve_types::{Error, Result};
 
 use super::properties;
-use crate::catalogs::memory::Database;
 use crate::catalogs::{CatalogKind, Catalogs, unknown_database};
 use crate::result::ResultBody;
 
@@ -47,9 +46,7 @@ pub(crate) async fn create(catalogs: &mut Catalogs, create: CreateDatabase) -> R
         .at(span));
     }
     match &mut entry.kind {
-        CatalogKind::Memory(memory) => {
-            memory.create_database(&database, Database::default());
-        }
+        CatalogKind::Memory(memory) => memory.create_database(&database),
         CatalogKind::Iceberg(iceberg) => {
             if let Some(comment) = create.comment.filter(|c| !c.trim().is_empty()) {
                 properties.insert("comment".to_owned(), comment);

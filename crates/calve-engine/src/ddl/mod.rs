@@ -1,8 +1,13 @@
 //! CREATE, DROP and USE.
 
 pub(crate) mod catalog;
+pub(crate) mod ctas;
 pub(crate) mod database;
+mod define;
+mod expand;
+mod like;
 pub(crate) mod table;
+pub(crate) mod view;
 
 use std::collections::BTreeMap;
 

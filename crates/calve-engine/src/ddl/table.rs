@@ -1,207 +1,230 @@
 //! CREATE and DROP TABLE.
 
-use std::collections::HashSet;
-
 use calve_iceberg::catalog::TableCreation;
 use calve_iceberg::schema::{NewColumn, to_iceberg};
 use calve_options::Place;
 use calve_planner::TablePath;
-use calve_planner::catalog::Column;
-use calve_sql::{ColumnKind, CreateTable, Name, PartitionTransform};
+use calve_planner::tables::Reference;
+use calve_sql::{CreateTable, Name, PartitionField, PartitionTransform};
 use calve_types::{Error, Result};
 use iceberg::spec::Transform;
 
+use super::define::{Definition, no_columns, refuse_in_iceberg};
+use super::like::Strategies;
 use super::properties;
-use crate::catalogs::memory::MemoryTable;
+use crate::catalogs::object::{BaseKind, CatalogObject, TableDef};
 use crate::catalogs::{CatalogKind, Catalogs, unknown_database};
-use crate::options::unknown_option;
-use crate::resolve::full_path;
+use crate::definition;
+use crate::options::{Options, unknown_option};
+use crate::resolve::{Resolved, full_path};
 use crate::result::{ResultBody, Warning};
 
+/// The full name of a table or view.
+///
+/// # Errors
+/// `invalid-name` for more than three parts.
 pub(crate) fn table_path(catalogs: &Catalogs, name: &Name) -> Result<TablePath> {
     full_path(catalogs, &name.parts).ok_or_else(|| {
         Error::new("invalid-name", format!("'{}' is not the name of a table", name.parts.join(".")))
+            .with_detail("Object identifier must consist of 1 to 3 parts.")
             .with_hint("a table is named [catalog.][database.]table")
             .at(name.span)
     })
 }
 
+/// CREATE TABLE, with LIKE and without AS.
 pub(crate) async fn create(
     catalogs: &mut Catalogs,
-    create: CreateTable,
+    options: &Options,
+    create: &CreateTable,
     warnings: &mut Vec<Warning>,
 ) -> Result<ResultBody> {
-    let path = table_path(catalogs, &create.name)?;
-    let span = create.name.span;
-    refuse_unsupported(&create)?;
-    let entry = catalogs.get_mut(&path.catalog).map_err(|e| e.at(span))?;
-    if !matches!(entry.kind, CatalogKind::Iceberg(_)) && !entry.database_exists(&path.database).await? {
-        return Err(unknown_database(&path.catalog, &path.database).at(span));
-    }
-    let exists = match &entry.kind {
-        CatalogKind::Memory(memory) => memory.table(&path.database, &path.table).is_some(),
-        CatalogKind::Iceberg(iceberg) => {
-            iceberg.table_exists(&iceberg.ident(&path.database, &path.table)?).await.map_err(|e| e.at(span))?
-        }
+    let table = define(catalogs, options, create, warnings).await?;
+    store(catalogs, create, table, warnings).await?;
+    Ok(ResultBody::Done)
+}
+
+/// The definition that a CREATE TABLE without AS asks for.
+async fn define(
+    catalogs: &Catalogs,
+    options: &Options,
+    create: &CreateTable,
+    warnings: &mut Vec<Warning>,
+) -> Result<TableDef> {
+    warn_of_unique(create, warnings);
+    let own = properties(&create.properties, warnings);
+    let Some(like) = &create.like else {
+        let resolved = Resolved::load(catalogs, options, vec![]).await?;
+        let mut definition = Definition::new(create, &resolved, TableDef::default());
+        definition.add_declared(false, false)?;
+        return definition.finish(own, options.is_streaming());
     };
-    if exists {
-        if create.if_not_exists {
-            return Ok(ResultBody::Done);
-        }
-        return Err(Error::new("table-exists", format!("table '{path}' already exists"))
-            .with_detail(format!(
-                "Table (or view) {}.{} already exists in Catalog {}.",
-                path.database, path.table, path.catalog
-            ))
-            .with_hint("add IF NOT EXISTS, or DROP it first")
-            .at(span));
+    let strategies = Strategies::of(like)?;
+    let reference = Reference { parts: like.table.parts.clone(), hints: vec![], span: like.table.span };
+    let resolved = Resolved::load(catalogs, options, vec![reference]).await?;
+    let path = table_path(catalogs, &like.table)?;
+    let mut source = definition::of_source(catalogs, &resolved, &path, &like.table)?;
+    if own_catalog_is_iceberg(catalogs, create)? {
+        definition::forget_source(&mut source);
     }
-    let columns = columns(&create, matches!(entry.kind, CatalogKind::Iceberg(_)))?;
-    let primary_key = primary_key(&create, &columns)?;
-    let columns: Vec<NewColumn> = columns
-        .into_iter()
-        .map(|mut column| {
-            // Flink makes the columns of a primary key NOT NULL without a word
-            if primary_key.contains(&column.0) {
-                column.1.nullable = false;
-            }
-            column
-        })
-        .collect();
+    let inherited = std::mem::take(&mut source.options);
+    let mut definition = Definition::new(create, &resolved, strategies.base(source, create)?);
+    definition.add_declared(strategies.replaces_computed(), strategies.replaces_metadata())?;
+    definition.finish(strategies.options(inherited, own)?, options.is_streaming())
+}
+
+fn own_catalog_is_iceberg(catalogs: &Catalogs, create: &CreateTable) -> Result<bool> {
+    let path = table_path(catalogs, &create.name)?;
+    let entry = catalogs.get(&path.catalog);
+    Ok(!create.temporary && entry.is_ok_and(|entry| matches!(entry.kind, CatalogKind::Iceberg(_))))
+}
+
+/// UNIQUE is read and not heeded.
+pub(super) fn warn_of_unique(create: &CreateTable, warnings: &mut Vec<Warning>) {
     for unique in &create.unique {
         warnings.push(Warning {
             code: "unique-ignored",
             message: format!("UNIQUE in line {} is not enforced and ignored", unique.start.line),
         });
     }
-    let options = properties(&create.properties, warnings);
-    let partition = partition(&create, &columns, warnings)?;
+}
+
+/// Whether [`store`] made the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stored {
+    /// It is there now.
+    Created,
+    /// There was one, and the statement says IF NOT EXISTS.
+    Existed,
+}
+
+/// Makes the table.
+///
+/// # Errors
+/// `table-exists`, `unknown-catalog`, `unknown-database`, what an Iceberg catalog refuses.
+pub(super) async fn store(
+    catalogs: &mut Catalogs,
+    create: &CreateTable,
+    table: TableDef,
+    warnings: &mut Vec<Warning>,
+) -> Result<Stored> {
+    let path = table_path(catalogs, &create.name)?;
+    let span = create.name.span;
+    if create.temporary {
+        check_transforms(create)?;
+        let object = CatalogObject::Table(Box::new(table));
+        return put_temporary(catalogs, path, object, create.if_not_exists).map_err(|e| e.at(span));
+    }
+    if exists(catalogs, &path).await.map_err(|e| e.at(span))? {
+        return match create.if_not_exists {
+            true => Ok(Stored::Existed),
+            false => Err(already_exists(&path).at(span)),
+        };
+    }
+    let entry = catalogs.get_mut(&path.catalog).map_err(|e| e.at(span))?;
     match &mut entry.kind {
         CatalogKind::Memory(memory) => {
-            let columns = columns.into_iter().map(|(name, data_type, _)| Column::physical(name, data_type)).collect();
-            memory.create_table(&path.database, &path.table, MemoryTable { columns, primary_key, options });
+            check_transforms(create)?;
+            memory.put(&path.database, &path.table, CatalogObject::Table(Box::new(table)));
         }
         CatalogKind::Iceberg(iceberg) => {
-            warnings.extend(options.keys().filter_map(|key| unknown_option(key, Place::Table)));
-            let creation = TableCreation {
-                schema: to_iceberg(&columns, &primary_key).map_err(|e| e.at(span))?,
-                partition,
-                properties: options,
-                comment: create.comment,
-            };
             let ident = iceberg.ident(&path.database, &path.table)?;
+            let creation = iceberg_creation(create, table, warnings)?;
             match iceberg.create_table(&ident, creation).await {
-                Err(error) if error.code == "table-exists" && create.if_not_exists => {}
+                Err(error) if error.code == "table-exists" && create.if_not_exists => return Ok(Stored::Existed),
                 Err(error) => return Err(error.at(span)),
                 Ok(_) => {}
             }
         }
     }
-    Ok(ResultBody::Done)
+    Ok(Stored::Created)
 }
 
-fn refuse_unsupported(create: &CreateTable) -> Result<()> {
-    let features = [
-        (create.temporary, "CREATE TEMPORARY TABLE", create.name.span),
-        (create.or_replace, "CREATE OR REPLACE TABLE", create.name.span),
-        (create.like.is_some(), "CREATE TABLE LIKE", create.like.as_ref().map(|l| l.span).unwrap_or_default()),
-        (create.query.is_some(), "CREATE TABLE AS SELECT", create.name.span),
-        (create.distributed.is_some(), "DISTRIBUTED", create.distributed.unwrap_or_default()),
-    ];
-    match features.into_iter().find(|(used, ..)| *used) {
-        Some((_, feature, span)) => Err(Error::unsupported(feature).at(span)),
+/// Whether a permanent table or view of that name exists.
+///
+/// # Errors
+/// `unknown-catalog`; `unknown-database` for a memory catalog; what an Iceberg catalog answers.
+pub(super) async fn exists(catalogs: &Catalogs, path: &TablePath) -> Result<bool> {
+    match &catalogs.get(&path.catalog)?.kind {
+        CatalogKind::Memory(memory) if !memory.has_database(&path.database) => {
+            Err(unknown_database(&path.catalog, &path.database)
+                .with_detail(format!("Database {} does not exist in Catalog {}.", path.database, path.catalog)))
+        }
+        CatalogKind::Memory(memory) => Ok(memory.object(&path.database, &path.table).is_some()),
+        CatalogKind::Iceberg(iceberg) => iceberg.table_exists(&iceberg.ident(&path.database, &path.table)?).await,
+    }
+}
+
+/// The refusal of a second table or view of a name.
+pub(super) fn already_exists(path: &TablePath) -> Error {
+    Error::new("table-exists", format!("table or view '{path}' already exists"))
+        .with_detail(format!(
+            "Table (or view) {}.{} already exists in Catalog {}.",
+            path.database, path.table, path.catalog
+        ))
+        .with_hint("add IF NOT EXISTS, or DROP it first")
+}
+
+/// Makes a temporary table or view.
+///
+/// # Errors
+/// `table-exists`.
+pub(super) fn put_temporary(
+    catalogs: &mut Catalogs,
+    path: TablePath,
+    object: CatalogObject,
+    if_not_exists: bool,
+) -> Result<Stored> {
+    if catalogs.temporary(&path).is_some() {
+        if if_not_exists {
+            return Ok(Stored::Existed);
+        }
+        return Err(Error::new("table-exists", format!("temporary table or view '{path}' already exists"))
+            .with_detail(format!("Temporary table '{}' already exists", definition::quoted(&path)))
+            .with_hint("add IF NOT EXISTS, or DROP it first"));
+    }
+    catalogs.put_temporary(path, object);
+    Ok(Stored::Created)
+}
+
+/// Only Iceberg knows partition transforms.
+fn check_transforms(create: &CreateTable) -> Result<()> {
+    match create.partitioned_by.iter().find(|field| field.transform.is_some()) {
         None => Ok(()),
+        Some(field) => Err(Error::unsupported("partition transforms outside Iceberg tables").at(field.span)),
     }
 }
 
-fn columns(create: &CreateTable, iceberg: bool) -> Result<Vec<NewColumn>> {
-    let mut names = HashSet::new();
-    let mut columns = vec![];
-    for column in &create.columns {
-        let (name, span) = (&column.name.value, column.name.span);
-        if !names.insert(name) {
-            return Err(Error::new("duplicate-column", format!("column '{name}' is defined twice"))
-                .with_detail(format!("A column named '{name}' already exists in the table."))
-                .at(span));
-        }
-        match &column.kind {
-            ColumnKind::Physical { data_type, .. } => {
-                columns.push((name.clone(), data_type.clone(), column.comment.clone()));
-            }
-            ColumnKind::Computed(_) if iceberg => {
-                return Err(Error::unsupported(format!("computed column '{name}' in an Iceberg table"))
-                    .with_detail("Creating table with computed columns is not supported yet.")
-                    .at(span));
-            }
-            ColumnKind::Computed(_) => return Err(Error::unsupported("computed columns").at(span)),
-            ColumnKind::Metadata { .. } => {
-                return Err(Error::unsupported(format!("metadata column '{name}'"))
-                    .with_detail("Creating table with computed columns is not supported yet.")
-                    .at(span));
-            }
-        }
+fn iceberg_creation(create: &CreateTable, table: TableDef, warnings: &mut Vec<Warning>) -> Result<TableCreation> {
+    let span = create.name.span;
+    refuse_in_iceberg(&table, span)?;
+    if table.columns.is_empty() {
+        return Err(no_columns(&create.name));
     }
-    if let Some(span) = create.watermark.as_ref().map(|w| w.span) {
-        let error = Error::unsupported("WATERMARK").at(span);
-        return Err(match iceberg {
-            true => error.with_detail("Creating table with watermark specs is not supported yet."),
-            false => error,
-        });
+    if let Some(distribution) = &create.distribution {
+        return Err(Error::unsupported("DISTRIBUTED in an Iceberg table")
+            .with_hint("use 'write.distribution-mode', or PARTITIONED BY (bucket(n, column))")
+            .at(distribution.span));
     }
-    if columns.is_empty() {
-        return Err(Error::new("no-columns", format!("table '{}' has no columns", create.name.parts.join(".")))
-            .at(create.name.span));
-    }
-    Ok(columns)
+    let partition = match create.partitioned_by.as_slice() {
+        [] => table.partition_keys.iter().map(|name| (name.clone(), Transform::Identity)).collect(),
+        fields => partition(fields, warnings)?,
+    };
+    let key = table.key_columns().to_vec();
+    let columns: Vec<NewColumn> =
+        table.columns.into_iter().map(|c| (c.column.name, c.column.data_type, c.comment)).collect();
+    warnings.extend(table.options.keys().filter_map(|key| unknown_option(key, Place::Table)));
+    Ok(TableCreation {
+        schema: to_iceberg(&columns, &key).map_err(|e| e.at(span))?,
+        partition,
+        properties: table.options,
+        comment: table.comment,
+    })
 }
 
-fn unknown_column(name: &calve_sql::Ident, columns: &[NewColumn]) -> Error {
-    let error = Error::new("unknown-column", format!("column '{}' is not defined", name.value)).at(name.span);
-    match calve_options::nearest(&name.value, columns.iter().map(|(name, ..)| name.as_str())) {
-        Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-        None => error,
-    }
-}
-
-fn primary_key(create: &CreateTable, columns: &[NewColumn]) -> Result<Vec<String>> {
-    let Some(key) = &create.primary_key else { return Ok(vec![]) };
-    if !key.not_enforced {
-        return Err(Error::new("enforced-primary-key", "a primary key must be NOT ENFORCED")
-            .with_detail(
-                "Flink doesn't support ENFORCED mode for PRIMARY KEY constraint. ENFORCED/NOT ENFORCED controls if the \
-                 constraint checks are performed on the incoming/outgoing data. Flink does not own the data therefore \
-                 the only supported mode is the NOT ENFORCED mode",
-            )
-            .with_hint("add NOT ENFORCED behind the PRIMARY KEY")
-            .at(key.span));
-    }
-    let mut names: Vec<String> = vec![];
-    for column in &key.columns {
-        if !columns.iter().any(|(name, ..)| *name == column.value) {
-            return Err(unknown_column(column, columns));
-        }
-        if names.contains(&column.value) {
-            return Err(Error::new(
-                "duplicate-column",
-                format!("column '{}' stands twice in the primary key", column.value),
-            )
-            .at(column.span));
-        }
-        names.push(column.value.clone());
-    }
-    Ok(names)
-}
-
-fn partition(
-    create: &CreateTable,
-    columns: &[NewColumn],
-    warnings: &mut Vec<Warning>,
-) -> Result<Vec<(String, Transform)>> {
+fn partition(declared: &[PartitionField], warnings: &mut Vec<Warning>) -> Result<Vec<(String, Transform)>> {
     let mut fields: Vec<(String, Transform)> = vec![];
-    for field in &create.partitioned_by {
-        if !columns.iter().any(|(name, ..)| *name == field.column.value) {
-            return Err(unknown_column(&field.column, columns));
-        }
+    for field in declared {
         let transform = match field.transform {
             None => Transform::Identity,
             Some(PartitionTransform::Year) => Transform::Year,
@@ -221,7 +244,7 @@ fn partition(
         }
         fields.push(entry);
     }
-    if create.partitioned_by.iter().any(|f| f.transform.is_some()) {
+    if declared.iter().any(|f| f.transform.is_some()) {
         warnings.push(Warning {
             code: "not-portable",
             message: "not portable to Flink: partition transforms in PARTITIONED BY".to_owned(),
@@ -230,25 +253,66 @@ fn partition(
     Ok(fields)
 }
 
-pub(crate) async fn drop(catalogs: &mut Catalogs, name: &Name, if_exists: bool, temporary: bool) -> Result<ResultBody> {
+/// DROP TABLE and DROP VIEW: what has the name and is of the other kind does not count, as in Flink.
+///
+/// # Errors
+/// `temporary-hides` while a temporary one has the name; `unknown-table`, `unknown-view`.
+pub(crate) async fn drop(
+    catalogs: &mut Catalogs,
+    name: &Name,
+    kind: BaseKind,
+    if_exists: bool,
+    temporary: bool,
+) -> Result<ResultBody> {
     let path = table_path(catalogs, name)?;
+    let word = kind.word();
+    let hides = catalogs.temporary(&path).is_some_and(|object| object.is(kind));
     if temporary {
-        return Err(Error::unsupported("DROP TEMPORARY TABLE").at(name.span));
+        if hides {
+            catalogs.remove_temporary(&path);
+        } else if !if_exists {
+            return Err(unknown(kind, format!("temporary {word} '{path}' does not exist"))
+                .with_detail(format!("Temporary table or view with identifier '{path}' does not exist."))
+                .at(name.span));
+        }
+        return Ok(ResultBody::Done);
     }
-    let missing = |path: &TablePath| {
-        Error::new("unknown-table", format!("table '{path}' does not exist"))
-            .with_detail(format!("Table with identifier '{path}' does not exist."))
-            .at(name.span)
-    };
-    let Ok(entry) = catalogs.get_mut(&path.catalog) else {
-        return if if_exists { Ok(ResultBody::Done) } else { Err(missing(&path)) };
-    };
-    let dropped = match &mut entry.kind {
-        CatalogKind::Memory(memory) => memory.drop_table(&path.database, &path.table),
-        CatalogKind::Iceberg(iceberg) => {
+    if hides {
+        return Err(Error::new("temporary-hides", format!("'{path}' is a temporary {word}"))
+            .with_detail(format!(
+                "Temporary {word} with identifier '{}' exists. Drop it first before removing the permanent {word}.",
+                definition::quoted(&path)
+            ))
+            .with_hint(format!("use DROP TEMPORARY {}", word.to_uppercase()))
+            .at(name.span));
+    }
+    let dropped = match catalogs.get_mut(&path.catalog).map(|entry| &mut entry.kind) {
+        Err(_) => false,
+        Ok(CatalogKind::Memory(memory)) => {
+            let found = memory.object(&path.database, &path.table).is_some_and(|object| object.is(kind));
+            if found {
+                memory.remove(&path.database, &path.table);
+            }
+            found
+        }
+        Ok(CatalogKind::Iceberg(_)) if kind == BaseKind::View => false,
+        Ok(CatalogKind::Iceberg(iceberg)) => {
             let ident = iceberg.ident(&path.database, &path.table)?;
             iceberg.drop_table(&ident, true).await.map_err(|e| e.at(name.span))?
         }
     };
-    if dropped || if_exists { Ok(ResultBody::Done) } else { Err(missing(&path)) }
+    if dropped || if_exists {
+        return Ok(ResultBody::Done);
+    }
+    let title = kind.title();
+    Err(unknown(kind, format!("{word} '{path}' does not exist"))
+        .with_detail(format!("{title} with identifier '{path}' does not exist."))
+        .at(name.span))
+}
+
+fn unknown(kind: BaseKind, message: String) -> Error {
+    match kind {
+        BaseKind::Table => Error::new("unknown-table", message),
+        BaseKind::View => Error::new("unknown-view", message),
+    }
 }

@@ -2,7 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use calve_engine::{ResultBody, Session, SessionConfig, StatementResult};
 use calve_types::Error;
@@ -10,7 +11,7 @@ use calve_types::Error;
 /// A session in database `db` of a Hadoop catalog in `warehouse`.
 pub async fn session(warehouse: &Path, options: &[(&str, &str)]) -> Session {
     let options = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let mut session = Session::new(SessionConfig { options, memory_limit: None }).unwrap();
+    let mut session = Session::new(SessionConfig { options, ..SessionConfig::default() }).unwrap();
     run(
         &mut session,
         &format!(
@@ -57,4 +58,21 @@ pub async fn try_rows(session: &mut Session, query: &str) -> Result<Vec<Vec<Opti
         all.extend(batch?);
     }
     Ok(all)
+}
+
+/// All files below a folder.
+pub fn files(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut all = BTreeSet::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                all.insert(path);
+            }
+        }
+    }
+    all
 }

@@ -1,12 +1,10 @@
-//! LISTAGG, COLLECT and ARRAY_AGG: aggregates that keep their values.
+//! LISTAGG, COLLECT, ARRAY_AGG and the like: aggregates that keep their values.
 
 use std::any::Any;
-use std::collections::HashSet;
-use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int32Array, ListArray, MapArray, StructArray, new_empty_array};
+use arrow::array::{Array, ArrayRef, AsArray, Int32Array, ListArray, MapArray, StringArray, StructArray};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
 use calve_types::Error;
@@ -15,7 +13,9 @@ use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion_expr::utils::format_state_name;
 use datafusion_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
 
+use super::values::Values;
 use crate::args::{failure, mistyped};
+use crate::json::{key_order, split_member};
 use crate::retype::retype;
 
 /// What becomes of the values.
@@ -27,6 +27,12 @@ pub(super) enum Gather {
     Multiset,
     /// ARRAY_AGG: an ARRAY, NULLs kept; NULL without values.
     Array,
+    /// JSON_ARRAYAGG of JSON texts, NULLs left out.
+    JsonArray,
+    /// JSON_OBJECTAGG of members as JSON texts, NULLs left out.
+    JsonObject,
+    /// SINGLE_VALUE: the one value; NULL without one.
+    Single,
 }
 
 pub(super) fn udaf(name: &str, kind: Gather, returns: ArrowType) -> AggregateUDF {
@@ -78,64 +84,63 @@ impl AggregateUDFImpl for GatherUdaf {
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
+        let input = args.expr_fields.first().map_or(ArrowType::Null, |f| f.data_type().clone());
+        let keeps_nulls = matches!(self.kind, Gather::Array | Gather::Single);
         Ok(Box::new(Gathered {
             kind: self.kind,
             returns: self.returns.clone(),
-            input: args.expr_fields.first().map_or(ArrowType::Null, |f| f.data_type().clone()),
             separator: ",".to_owned(),
-            seen: args.is_distinct.then(HashSet::new),
-            chunks: vec![],
+            values: Values::new(input, args.is_distinct, keeps_nulls),
         }))
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
         let input = args.input_fields.first().map_or(ArrowType::Null, |f| f.data_type().clone());
         let field = |part: &str, data_type| Arc::new(Field::new(format_state_name(args.name, part), data_type, true));
-        Ok(vec![field("values", ArrowType::new_list(input, true)), field("separator", ArrowType::Utf8)])
+        Ok(vec![field("values", Values::state_type(input)), field("separator", ArrowType::Utf8)])
     }
 }
 
+#[derive(Debug)]
 struct Gathered {
     kind: Gather,
     returns: ArrowType,
-    input: ArrowType,
     separator: String,
-    /// With DISTINCT.
-    seen: Option<HashSet<ScalarValue>>,
-    chunks: Vec<ArrayRef>,
-}
-
-impl fmt::Debug for Gathered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gathered").field("kind", &self.kind).finish_non_exhaustive()
-    }
+    values: Values,
 }
 
 impl Gathered {
     fn add(&mut self, values: &ArrayRef) -> Result<()> {
-        let mut keep = Vec::with_capacity(values.len());
-        for row in 0..values.len() {
-            let wanted = self.kind == Gather::Array || values.is_valid(row);
-            keep.push(match &mut self.seen {
-                Some(seen) if wanted => seen.insert(ScalarValue::try_from_array(values, row)?),
-                _ => wanted,
-            });
-        }
-        let kept =
-            if keep.iter().all(|k| *k) { Arc::clone(values) } else { arrow::compute::filter(values, &keep.into())? };
-        if !kept.is_empty() {
-            self.chunks.push(kept);
+        self.values.add(values)?;
+        if self.kind == Gather::Single && self.values.len() > 1 {
+            return Err(failure(
+                Error::new("too-many-rows", "'SINGLE_VALUE' of more than one value")
+                    .with_detail("SingleValueAggFunction received more than one element."),
+            ));
         }
         Ok(())
     }
+}
 
-    fn all(&self) -> Result<ArrayRef> {
-        if self.chunks.is_empty() {
-            return Ok(new_empty_array(&self.input));
-        }
-        let chunks: Vec<&dyn Array> = self.chunks.iter().map(AsRef::as_ref).collect();
-        Ok(arrow::compute::concat(&chunks)?)
+/// The members `"key":value` as an object, keys in order.
+fn object(members: &StringArray) -> Result<String> {
+    let mut keyed = members
+        .iter()
+        .flatten()
+        .map(|member| split_member(member).map(|(key, _)| (key, member)))
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| failure(Error::internal("a member of a JSON object without a key")))?;
+    keyed.sort_by(|(a, _), (b, _)| key_order(a, b));
+    if let Some([(key, _), _]) = keyed.windows(2).find(|w| matches!(w, [(a, _), (b, _)] if a == b)) {
+        return Err(failure(
+            Error::new("duplicate-key", format!("the key '{key}' is twice in JSON_OBJECTAGG")).with_detail(format!(
+                "Key '{key}' is already present. Duplicate keys are not allowed in JSON_OBJECTAGG. Please ensure that \
+                 keys are unique."
+            )),
+        ));
     }
+    let members: Vec<&str> = keyed.into_iter().map(|(_, member)| member).collect();
+    Ok(format!("{{{}}}", members.join(",")))
 }
 
 impl Accumulator for Gathered {
@@ -151,13 +156,20 @@ impl Accumulator for Gathered {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let values = self.all()?;
+        let values = self.values.all()?;
+        let texts = || values.as_string_opt::<i32>().ok_or_else(|| mistyped("Utf8", &values));
         match (self.kind, &self.returns) {
             (Gather::Text, _) => {
-                let texts = values.as_string_opt::<i32>().ok_or_else(|| mistyped("Utf8", &values))?;
-                let parts: Vec<&str> = texts.iter().flatten().collect();
+                let parts: Vec<&str> = texts()?.iter().flatten().collect();
                 Ok(ScalarValue::Utf8((!parts.is_empty()).then(|| parts.join(&self.separator))))
             }
+            (Gather::JsonArray, _) => {
+                let elements: Vec<&str> = texts()?.iter().flatten().collect();
+                Ok(ScalarValue::Utf8(Some(format!("[{}]", elements.join(",")))))
+            }
+            (Gather::JsonObject, _) => Ok(ScalarValue::Utf8(Some(object(texts()?)?))),
+            (Gather::Single, _) if values.is_empty() => ScalarValue::try_from(&self.returns),
+            (Gather::Single, _) => ScalarValue::try_from_array(&values, 0),
             (Gather::Array, ArrowType::List(field)) => {
                 if values.is_empty() {
                     return ScalarValue::try_from(&self.returns);
@@ -195,11 +207,7 @@ impl Accumulator for Gathered {
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        let values = self.all()?;
-        let offsets = OffsetBuffer::from_lengths([values.len()]);
-        let field = Arc::new(Field::new_list_field(self.input.clone(), true));
-        let list = ListArray::try_new(field, offsets, values, None)?;
-        Ok(vec![ScalarValue::List(Arc::new(list)), ScalarValue::Utf8(Some(self.separator.clone()))])
+        Ok(vec![self.values.state()?, ScalarValue::Utf8(Some(self.separator.clone()))])
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
@@ -219,7 +227,6 @@ impl Accumulator for Gathered {
     }
 
     fn size(&self) -> usize {
-        let seen = self.seen.as_ref().map_or(0, |seen| seen.capacity() * 2 * size_of::<ScalarValue>());
-        size_of::<Self>() + seen + self.chunks.iter().map(|c| c.get_array_memory_size()).sum::<usize>()
+        size_of::<Self>() + self.values.size()
     }
 }

@@ -1,18 +1,28 @@
 //! Aggregate functions.
 
 mod gather;
+mod number;
+mod percentile;
+#[cfg(test)]
+mod tests;
 mod totals;
+mod values;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use calve_types::{DataType, Error, LogicalType, Result, arrow as mapping, rules};
+use arrow::array::ArrayRef;
+use calve_types::{DataType, Error, LogicalType, Result, Value, arrow as mapping, rules};
+use datafusion_common::Result as DfResult;
 use datafusion_expr::expr::{AggregateFunction as NativeAggregate, NullTreatment, Sort};
 use datafusion_expr::{AggregateUDF, Expr, lit};
 use datafusion_functions_aggregate::{count, first_last, min_max};
 
-use crate::function::{Refusal, Syntax, cannot_apply, wrong_count};
+use crate::args::{Args, failure};
+use crate::function::{Call, Refusal, Syntax, cannot_apply, wrong_count};
+use crate::json::push_quoted;
+use crate::string::build;
 use crate::{Arg, EvalContext, Signature};
 
 /// A built-in aggregate function of Flink.
@@ -35,6 +45,15 @@ enum Kind {
     LastValue,
     Total(totals::Total),
     Gather(gather::Gather),
+    /// JSON_ARRAYAGG; whether a NULL is written.
+    JsonArray {
+        keeps_nulls: bool,
+    },
+    /// JSON_OBJECTAGG; whether a NULL value is written.
+    JsonObject {
+        keeps_nulls: bool,
+    },
+    Percentile,
 }
 
 const fn function(name: &'static str, kind: Kind, forms: &'static [&'static str]) -> AggregateFunction {
@@ -67,10 +86,35 @@ static TABLE: &[AggregateFunction] = &[
     function(
         "LISTAGG",
         Kind::Gather(gather::Gather::Text),
-        &["LISTAGG(<CHARACTER>)", "LISTAGG(<CHARACTER>, <CHARACTER>)"],
+        &["LISTAGG(<CHARACTER>)", "LISTAGG(<CHARACTER>, <CHARACTER_LITERAL>)"],
     ),
     function("COLLECT", Kind::Gather(gather::Gather::Multiset), &["COLLECT(<ANY>)"]),
     function("ARRAY_AGG", Kind::Gather(gather::Gather::Array), &["ARRAY_AGG(<ANY>)"]),
+    function("SINGLE_VALUE", Kind::Gather(gather::Gather::Single), &["SINGLE_VALUE(<ANY>)"]),
+    function("PERCENTILE", Kind::Percentile, &[]),
+    // Their values are JSON texts already.
+    AggregateFunction {
+        name: "JSON_OBJECTAGG_NULL_ON_NULL",
+        aliases: &["JSON_OBJECTAGG"],
+        forms: &["JSON_OBJECTAGG_NULL_ON_NULL(<CHARACTER>, <ANY>)"],
+        kind: Kind::JsonObject { keeps_nulls: true },
+    },
+    function(
+        "JSON_OBJECTAGG_ABSENT_ON_NULL",
+        Kind::JsonObject { keeps_nulls: false },
+        &["JSON_OBJECTAGG_ABSENT_ON_NULL(<CHARACTER>, <ANY>)"],
+    ),
+    function(
+        "JSON_ARRAYAGG_NULL_ON_NULL",
+        Kind::JsonArray { keeps_nulls: true },
+        &["JSON_ARRAYAGG_NULL_ON_NULL(<ANY>)"],
+    ),
+    AggregateFunction {
+        name: "JSON_ARRAYAGG_ABSENT_ON_NULL",
+        aliases: &["JSON_ARRAYAGG"],
+        forms: &["JSON_ARRAYAGG_ABSENT_ON_NULL(<ANY>)"],
+        kind: Kind::JsonArray { keeps_nulls: false },
+    },
 ];
 
 impl fmt::Debug for AggregateFunction {
@@ -121,9 +165,14 @@ impl AggregateFunction {
             }
             return Ok(Signature { args: types, returns: LogicalType::BigInt.not_null() });
         }
-        let (Some(argument), true) = (args.first(), args.len() == 1 || self.kind == Kind::Gather(gather::Gather::Text))
-        else {
-            return Err(Refusal::Count("1 arguments"));
+        let takes = match self.kind {
+            Kind::Gather(gather::Gather::Text) => 1..=2,
+            Kind::JsonObject { .. } => 2..=2,
+            Kind::Percentile => 2..=3,
+            _ => 1..=1,
+        };
+        let (Some(argument), true) = (args.first(), takes.contains(&args.len())) else {
+            return Err(Refusal::Count(if *takes.start() == 1 { "1 arguments" } else { "2 arguments" }));
         };
         let logical = argument.logical();
         let nullable = argument.data_type.nullable;
@@ -145,15 +194,32 @@ impl AggregateFunction {
                 returns.ok_or(Refusal::Types)?.with_nullable(nullable || may_be_empty || is_sample)
             }
             Kind::Gather(gather::Gather::Text) => {
-                if args.len() > 2 || args.iter().any(|a| !a.logical().is_character()) {
+                if args.iter().any(|a| !a.logical().is_character()) {
                     return Err(Refusal::Types);
+                }
+                if args.get(1).is_some_and(|separator| separator.literal.is_none()) {
+                    return Err(Error::new("invalid-argument", "the separator of 'LISTAGG' is no literal")
+                        .with_detail("Argument to function 'LISTAGG' must be a literal")
+                        .into());
                 }
                 argument.data_type.clone()
             }
+            Kind::JsonArray { .. }
+            | Kind::JsonObject { .. }
+            | Kind::Gather(gather::Gather::JsonArray | gather::Gather::JsonObject) => {
+                if args.iter().any(|a| !a.logical().is_character()) {
+                    return Err(Refusal::Types);
+                }
+                LogicalType::Varchar(JSON_LENGTH).not_null()
+            }
+            Kind::Percentile => return percentile_signature(args),
+            Kind::Gather(gather::Gather::Single) => logical.clone().nullable(),
             Kind::Gather(gather::Gather::Multiset) => {
                 LogicalType::Multiset(Box::new(argument.data_type.clone())).not_null()
             }
-            Kind::Gather(gather::Gather::Array) => LogicalType::Array(Box::new(argument.data_type.clone())).not_null(),
+            Kind::Gather(gather::Gather::Array) => {
+                LogicalType::Array(Box::new(argument.data_type.clone())).with_nullable(nullable)
+            }
         };
         Ok(Signature { args: types, returns })
     }
@@ -161,7 +227,7 @@ impl AggregateFunction {
     /// The call as a DataFusion aggregate expression whose type is exactly that of `returns`.
     ///
     /// # Errors
-    /// `not-supported` for types without values in calve and for the variance of DECIMALs.
+    /// `not-supported` for types without values in calve.
     #[allow(clippy::too_many_arguments)]
     pub fn call(
         &'static self,
@@ -171,7 +237,7 @@ impl AggregateFunction {
         distinct: bool,
         filter: Option<Expr>,
         order_by: Vec<Sort>,
-        _context: &EvalContext,
+        context: &EvalContext,
     ) -> Result<Expr> {
         let mut args = args;
         let mut distinct = distinct;
@@ -209,11 +275,94 @@ impl AggregateFunction {
                 let argument = arg_types.first().ok_or_else(|| Error::internal("an aggregate without an argument"))?;
                 Arc::new(totals::udaf(self.name, total, &argument.logical, &returns.logical)?)
             }
+            Kind::JsonArray { keeps_nulls } => {
+                if keeps_nulls {
+                    let call = Call::new("JSON element", arg_types.to_vec(), LogicalType::STRING.not_null(), context);
+                    args = vec![call.kernel(json_element, args)?];
+                }
+                Arc::new(gather::udaf(self.name, gather::Gather::JsonArray, mapping::to_arrow(&returns.logical)?))
+            }
+            Kind::JsonObject { keeps_nulls } => {
+                let returned = LogicalType::STRING.with_nullable(!keeps_nulls);
+                let name = if keeps_nulls { "JSON member" } else { "JSON member that is not NULL" };
+                let call = Call::new(name, arg_types.to_vec(), returned, context);
+                args = vec![call.kernel(json_member, args)?];
+                Arc::new(gather::udaf(self.name, gather::Gather::JsonObject, mapping::to_arrow(&returns.logical)?))
+            }
+            Kind::Percentile => Arc::new(percentile::udaf(mapping::to_arrow(&returns.logical)?)),
             Kind::Gather(kind) => Arc::new(gather::udaf(self.name, kind, mapping::to_arrow(&returns.logical)?)),
         };
         let call = NativeAggregate::new_udf(udaf, args, distinct, filter.map(Box::new), order_by, nulls);
         Ok(Expr::AggregateFunction(call))
     }
+}
+
+/// The length of what JSON_OBJECTAGG and JSON_ARRAYAGG are said to give in Flink, which cuts nothing.
+const JSON_LENGTH: u32 = 2000;
+
+/// `(number, share or shares from 0 to 1 [, how often it counts])`
+fn percentile_signature(args: &[Arg]) -> std::result::Result<Signature, Refusal> {
+    let [value, share, count @ ..] = args else { return Err(Refusal::Count("2 arguments")) };
+    let invalid =
+        |text: &str| -> Refusal { Error::new("invalid-argument", text).with_detail("Invalid input arguments.").into() };
+    let double = |nullable| LogicalType::Double.with_nullable(nullable);
+    if !value.logical().is_numeric() || count.iter().any(|c| !c.logical().is_integer()) {
+        return Err(invalid("'PERCENTILE' takes numbers, shares from 0 to 1 and perhaps integers that count"));
+    }
+    let mut types = vec![double(value.data_type.nullable)];
+    let returns = match share.logical() {
+        LogicalType::Array(element) if element.logical.is_numeric() => {
+            let shares = LogicalType::Array(Box::new(double(element.nullable)));
+            types.push(shares.with_nullable(share.data_type.nullable));
+            LogicalType::Array(Box::new(double(true)))
+        }
+        t if t.is_numeric() => {
+            let is_share = match (&share.literal, t) {
+                (Some(Value::Int(v)), _) => (0..=1).contains(v),
+                (Some(Value::Decimal(v)), LogicalType::Decimal { scale, .. }) => {
+                    (0.0..=1.0).contains(&crate::decimal::to_double(*v, *scale))
+                }
+                (Some(Value::Double(v)), _) => (0.0..=1.0).contains(v),
+                _ => true,
+            };
+            if !is_share {
+                return Err(invalid("the share of 'PERCENTILE' is not from 0 to 1"));
+            }
+            types.push(double(share.data_type.nullable));
+            LogicalType::Double
+        }
+        _ => return Err(invalid("the share of 'PERCENTILE' is neither a number nor an array of numbers")),
+    };
+    types.extend(count.iter().map(|c| LogicalType::BigInt.with_nullable(c.data_type.nullable)));
+    Ok(Signature { args: types, returns: returns.nullable() })
+}
+
+/// A JSON text, `null` for NULL.
+fn json_element(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+    let texts = args.texts(0)?;
+    build(args, |row, out| {
+        out.push_str(texts.get(row).unwrap_or("null"));
+        Some(())
+    })
+}
+
+/// `"key":value`; NULL for a value that is NULL, if such are left out.
+fn json_member(call: &Call, args: &Args) -> DfResult<ArrayRef> {
+    let (keys, values) = (args.texts(0)?, args.texts(1)?);
+    if (0..args.rows).any(|row| keys.get(row).is_none()) {
+        return Err(failure(Error::new("null-key", "a key of JSON_OBJECTAGG is NULL")));
+    }
+    build(args, |row, out| {
+        let value = match values.get(row) {
+            Some(value) => value,
+            None if call.returns.nullable => return None,
+            None => "null",
+        };
+        push_quoted(keys.get(row)?, out);
+        out.push(':');
+        out.push_str(value);
+        Some(())
+    })
 }
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static AggregateFunction>> = LazyLock::new(|| {

@@ -4,16 +4,14 @@
 //! divide integers, as Flink does. A DECIMAL sum of more than 38 digits is NULL.
 
 use std::any::Any;
-use std::collections::HashSet;
-use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, PrimitiveArray};
 use arrow::compute::cast as arrow_cast;
 use arrow::datatypes::{
-    ArrowPrimitiveType, DataType as ArrowType, Decimal128Type, Field, FieldRef, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type,
+    ArrowPrimitiveType, DataType as ArrowType, Decimal128Type, Field, FieldRef, Int8Type, Int16Type, Int32Type,
+    Int64Type,
 };
 use calve_types::{Error, LogicalType, arrow as mapping};
 use datafusion_common::{Result, ScalarValue};
@@ -23,8 +21,9 @@ use datafusion_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, Signature, Volatility,
 };
 
+use super::number::Number;
+use super::values::Values;
 use crate::args::{failure, mistyped};
-use crate::decimal;
 
 /// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,13 +44,13 @@ impl Total {
 
 /// How sums are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Domain {
+pub(super) enum Domain {
     /// Integers whose sum wraps.
     Wrapping,
     /// Integers, exact.
     Integer,
-    /// DECIMALs of a scale.
-    Decimal(u8),
+    /// DECIMALs of a type.
+    Decimal { precision: u8, scale: u8 },
     /// FLOAT and DOUBLE.
     Double,
 }
@@ -63,15 +62,12 @@ pub(super) fn udaf(
     returns: &LogicalType,
 ) -> calve_types::Result<AggregateUDF> {
     let domain = match argument {
-        LogicalType::Decimal { scale, .. } => Domain::Decimal(*scale),
+        LogicalType::Decimal { precision, scale } => Domain::Decimal { precision: *precision, scale: *scale },
         t if t.is_integer() && total == Total::Sum => Domain::Wrapping,
         t if t.is_integer() => Domain::Integer,
         t if t.is_approximate() => Domain::Double,
         other => return Err(Error::internal(format!("{name} of {other}"))),
     };
-    if matches!(domain, Domain::Decimal(_)) && total.needs_squares() {
-        return Err(Error::unsupported(format!("{name} of DECIMAL")).with_hint("cast the argument to DOUBLE"));
-    }
     Ok(AggregateUDF::new_from_impl(Totals {
         name: name.to_owned(),
         plan: Plan { total, domain },
@@ -81,9 +77,9 @@ pub(super) fn udaf(
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Plan {
-    total: Total,
-    domain: Domain,
+pub(super) struct Plan {
+    pub total: Total,
+    pub domain: Domain,
 }
 
 #[derive(Debug, Clone)]
@@ -105,124 +101,6 @@ impl Eq for Totals {}
 impl Hash for Totals {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.plan, &self.returns).hash(state);
-    }
-}
-
-/// A number sums are kept in.
-trait Number: Copy + Default + Send + Sync + fmt::Debug + 'static {
-    type Arrow: ArrowPrimitiveType<Native = Self>;
-    /// The arguments in this number.
-    fn read(array: &ArrayRef) -> Result<PrimitiveArray<Self::Arrow>>;
-    /// The sum; `None` if it overflows.
-    fn plus(self, other: Self) -> Option<Self>;
-    fn minus(self, other: Self) -> Option<Self>;
-    fn times(self, other: Self) -> Option<Self>;
-    /// The result of a group with rows.
-    fn finish(plan: Plan, count: i64, sum: Self, squares: Self) -> Option<Self>;
-}
-
-impl Number for i64 {
-    type Arrow = Int64Type;
-
-    fn read(array: &ArrayRef) -> Result<PrimitiveArray<Int64Type>> {
-        Ok(arrow_cast(array, &ArrowType::Int64)?.as_primitive().clone())
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        Some(self.wrapping_add(other))
-    }
-
-    fn minus(self, other: Self) -> Option<Self> {
-        Some(self.wrapping_sub(other))
-    }
-
-    fn times(self, other: Self) -> Option<Self> {
-        Some(self.wrapping_mul(other))
-    }
-
-    fn finish(_: Plan, _: i64, sum: Self, _: Self) -> Option<Self> {
-        Some(sum)
-    }
-}
-
-impl Number for i128 {
-    type Arrow = Decimal128Type;
-
-    fn read(array: &ArrayRef) -> Result<PrimitiveArray<Decimal128Type>> {
-        if let Some(decimals) = array.as_primitive_opt::<Decimal128Type>() {
-            return Ok(decimals.clone());
-        }
-        let longs = arrow_cast(array, &ArrowType::Int64)?;
-        Ok(longs.as_primitive::<Int64Type>().unary(i128::from))
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        self.checked_add(other)
-    }
-
-    fn minus(self, other: Self) -> Option<Self> {
-        self.checked_sub(other)
-    }
-
-    fn times(self, other: Self) -> Option<Self> {
-        self.checked_mul(other)
-    }
-
-    fn finish(plan: Plan, count: i64, sum: Self, squares: Self) -> Option<Self> {
-        let n = i128::from(count);
-        match (plan.total, plan.domain) {
-            (Total::Sum, _) => decimal::fits(sum, 38).then_some(sum),
-            (Total::Avg, Domain::Decimal(scale)) => decimal::divide((sum, scale), (n, 0), 38, scale.max(6)),
-            (Total::Avg, _) => sum.checked_div(n),
-            // Integer division in each step, as in Flink.
-            (total, _) => {
-                let deviation = squares.checked_sub(sum.checked_mul(sum)?.checked_div(n)?)?;
-                let divisor = if matches!(total, Total::VarSamp | Total::StddevSamp) { n - 1 } else { n };
-                let variance = deviation.checked_div(divisor)?;
-                if matches!(total, Total::StddevPop | Total::StddevSamp) {
-                    Some((variance as f64).sqrt() as Self)
-                } else {
-                    Some(variance)
-                }
-            }
-        }
-    }
-}
-
-impl Number for f64 {
-    type Arrow = Float64Type;
-
-    fn read(array: &ArrayRef) -> Result<PrimitiveArray<Float64Type>> {
-        Ok(arrow_cast(array, &ArrowType::Float64)?.as_primitive().clone())
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        Some(self + other)
-    }
-
-    fn minus(self, other: Self) -> Option<Self> {
-        Some(self - other)
-    }
-
-    fn times(self, other: Self) -> Option<Self> {
-        Some(self * other)
-    }
-
-    fn finish(plan: Plan, count: i64, sum: Self, squares: Self) -> Option<Self> {
-        let n = count as f64;
-        Some(match plan.total {
-            Total::Sum => sum,
-            Total::Avg => sum / n,
-            total => {
-                if count < 2 && matches!(total, Total::VarSamp | Total::StddevSamp) {
-                    return None;
-                }
-                let deviation = squares - sum * sum / n;
-                let divisor = if matches!(total, Total::VarSamp | Total::StddevSamp) { n - 1.0 } else { n };
-                let variance = deviation / divisor;
-                if matches!(total, Total::StddevPop | Total::StddevSamp) { variance.sqrt() } else { variance }
-            }
-        })
     }
 }
 
@@ -268,18 +146,23 @@ impl<N: Number> Groups<N> {
         }
     }
 
-    fn squared(&self, value: N) -> N {
-        if self.plan.total.needs_squares() { value.times(value).unwrap_or_default() } else { N::default() }
+    /// The value's square where squares are added up; `None` if it overflows.
+    fn squared(&self, value: N) -> Option<N> {
+        if self.plan.total.needs_squares() { value.square(self.plan) } else { Some(N::default()) }
     }
 
     fn add(&mut self, group: usize, value: N) {
-        let squares = self.squared(value);
-        self.combine(group, 1, value, squares, N::plus);
+        match self.squared(value) {
+            Some(squares) => self.combine(group, 1, value, squares, N::plus),
+            None => self.combine(group, OVERFLOWED, value, N::default(), N::plus),
+        }
     }
 
     fn remove(&mut self, group: usize, value: N) {
-        let squares = self.squared(value);
-        self.combine(group, -1, value, squares, N::minus);
+        match self.squared(value) {
+            Some(squares) => self.combine(group, -1, value, squares, N::minus),
+            None => self.combine(group, OVERFLOWED, value, N::default(), N::minus),
+        }
     }
 
     fn merge(&mut self, states: &[ArrayRef], group: impl Fn(usize) -> usize) -> Result<()> {
@@ -410,7 +293,7 @@ impl<N: Number> GroupsAccumulator for Groups<N> {
     }
 }
 
-fn argument(values: &[ArrayRef]) -> Result<&ArrayRef> {
+pub(super) fn argument(values: &[ArrayRef]) -> Result<&ArrayRef> {
     values.first().ok_or_else(|| failure(Error::internal("an aggregate without an argument")))
 }
 
@@ -470,66 +353,41 @@ impl<N: Number> Accumulator for Single<N> {
 }
 
 /// DISTINCT: the values seen, added up at the end.
+#[derive(Debug)]
 struct Distinct {
     plan: Plan,
     returns: ArrowType,
-    input: ArrowType,
-    seen: HashSet<ScalarValue>,
-}
-
-impl fmt::Debug for Distinct {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Distinct").field("plan", &self.plan).finish_non_exhaustive()
-    }
-}
-
-impl Distinct {
-    fn insert(&mut self, array: &ArrayRef) -> Result<()> {
-        for row in 0..array.len() {
-            if array.is_valid(row) {
-                self.seen.insert(ScalarValue::try_from_array(array, row)?);
-            }
-        }
-        Ok(())
-    }
+    seen: Values,
 }
 
 impl Accumulator for Distinct {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        self.insert(argument(values)?)
+        self.seen.add(argument(values)?)
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
         let mut total = accumulator(self.plan, &self.returns);
-        if !self.seen.is_empty() {
-            total.update_batch(&[ScalarValue::iter_to_array(self.seen.iter().cloned())?])?;
-        }
+        total.update_batch(&[self.seen.all()?])?;
         total.evaluate()
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        let values: Vec<ScalarValue> = self.seen.iter().cloned().collect();
-        Ok(vec![ScalarValue::List(ScalarValue::new_list_nullable(&values, &self.input))])
+        Ok(vec![self.seen.state()?])
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        let states = argument(states)?;
-        let lists = states.as_list_opt::<i32>().ok_or_else(|| mistyped("List", states))?;
-        for list in lists.iter().flatten() {
-            self.insert(&list)?;
-        }
-        Ok(())
+        self.seen.merge(argument(states)?)
     }
 
     fn size(&self) -> usize {
-        size_of::<Self>() + self.seen.capacity() * 2 * size_of::<ScalarValue>()
+        size_of::<Self>() + self.seen.size()
     }
 }
 
 fn accumulator(plan: Plan, returns: &ArrowType) -> Box<dyn Accumulator> {
     match plan.domain {
         Domain::Wrapping => Box::new(Single::<i64>::new(plan, returns)),
-        Domain::Integer | Domain::Decimal(_) => Box::new(Single::<i128>::new(plan, returns)),
+        Domain::Integer | Domain::Decimal { .. } => Box::new(Single::<i128>::new(plan, returns)),
         Domain::Double => Box::new(Single::<f64>::new(plan, returns)),
     }
 }
@@ -558,8 +416,11 @@ impl AggregateUDFImpl for Totals {
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         if args.is_distinct {
             let input = args.expr_fields.first().map_or(ArrowType::Null, |f| f.data_type().clone());
-            let seen = HashSet::new();
-            return Ok(Box::new(Distinct { plan: self.plan, returns: self.returns.clone(), input, seen }));
+            return Ok(Box::new(Distinct {
+                plan: self.plan,
+                returns: self.returns.clone(),
+                seen: Values::new(input, true, false),
+            }));
         }
         Ok(accumulator(self.plan, &self.returns))
     }
@@ -568,11 +429,11 @@ impl AggregateUDFImpl for Totals {
         let field = |part: &str, data_type| Arc::new(Field::new(format_state_name(args.name, part), data_type, true));
         if args.is_distinct {
             let input = args.input_fields.first().map_or(ArrowType::Null, |f| f.data_type().clone());
-            return Ok(vec![field("values", ArrowType::new_list(input, true))]);
+            return Ok(vec![field("values", Values::state_type(input))]);
         }
         let number = match self.plan.domain {
             Domain::Wrapping => state_type::<i64>(),
-            Domain::Integer | Domain::Decimal(_) => state_type::<i128>(),
+            Domain::Integer | Domain::Decimal { .. } => state_type::<i128>(),
             Domain::Double => state_type::<f64>(),
         };
         Ok(vec![field("count", ArrowType::Int64), field("sum", number.clone()), field("squares", number)])
@@ -585,7 +446,7 @@ impl AggregateUDFImpl for Totals {
     fn create_groups_accumulator(&self, _: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
         Ok(match self.plan.domain {
             Domain::Wrapping => Box::new(Groups::<i64>::new(self.plan, &self.returns)),
-            Domain::Integer | Domain::Decimal(_) => Box::new(Groups::<i128>::new(self.plan, &self.returns)),
+            Domain::Integer | Domain::Decimal { .. } => Box::new(Groups::<i128>::new(self.plan, &self.returns)),
             Domain::Double => Box::new(Groups::<f64>::new(self.plan, &self.returns)),
         })
     }

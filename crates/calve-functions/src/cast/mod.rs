@@ -26,8 +26,10 @@ use crate::EvalContext;
 use crate::args::{Args, failure};
 use crate::function::Call;
 
+pub(crate) use number::decimal_of_double;
 pub(crate) use parse::parse_stamp;
 pub use parse::{parse_date, parse_time, parse_timestamp};
+pub(crate) use string::{fit, push_date, push_decimal, push_local_time, push_time};
 pub(crate) use time::{out_of_range, timestamp_array};
 
 /// `CAST` or `TRY_CAST`.
@@ -94,6 +96,16 @@ pub fn cast_to_string(array: &ArrayRef, data_type: &DataType, context: &EvalCont
         },
         other => Error::internal(other),
     })
+}
+
+/// Appends a DOUBLE as Java's `Double.toString` writes it.
+pub fn push_double(value: f64, out: &mut String) {
+    string::push_double(value, out);
+}
+
+/// Appends a FLOAT as Java's `Float.toString` writes it.
+pub fn push_float(value: f32, out: &mut String) {
+    string::push_float(value, out);
 }
 
 /// Whether each value of `from` is, as it lies in its array, the same value of `to`.
@@ -176,7 +188,7 @@ impl Caster<'_> {
                     return self.bytes_to_string(array, to);
                 }
                 let printed = string::print_array(array, from, self.context, string::Style::Cast)?;
-                Ok(Arc::new(string::fit(printed, to)))
+                Ok(Arc::new(fit(printed, to)))
             }
             (f, T::Binary(_) | T::Varbinary(_)) if f.is_character() || f.is_binary() => self.to_bytes(array, to),
             (f, _) if f.is_character() => self.parse(array, to),

@@ -199,6 +199,13 @@ impl Caster<'_> {
     }
 }
 
+/// A number as a DECIMAL, from the digits Java prints; `None` if they do not fit.
+pub(crate) fn decimal_of_double(value: f64, precision: u8, scale: u8) -> Option<i128> {
+    let mut text = String::new();
+    string::push_double(value, &mut text);
+    parse_decimal(&text, precision, scale).ok()
+}
+
 pub(crate) fn unit_millis(unit: IntervalField) -> i64 {
     match unit {
         IntervalField::Day | IntervalField::Year | IntervalField::Month => 86_400_000,

@@ -422,6 +422,24 @@ pub(crate) fn push_timestamp(stamp: Stamp, precision: u8, out: &mut String) {
     push_time(nanos, precision, out);
 }
 
+/// Java's `LocalDateTime.toString`: no seconds where they are 0, digits of a second in groups of three.
+pub(crate) fn push_local_time(stamp: Stamp, out: &mut String) {
+    let (days, nanos) = stamp.split();
+    push_date(days, out);
+    out.push('T');
+    let precision = match nanos % 1_000_000_000 {
+        0 => 0,
+        n if n % 1_000_000 == 0 => 3,
+        n if n % 1000 == 0 => 6,
+        _ => 9,
+    };
+    let start = out.len();
+    push_time(nanos, precision, out);
+    if nanos % 60_000_000_000 == 0 {
+        out.truncate(start + "HH:mm".len());
+    }
+}
+
 /// `+1-03`: years and months.
 fn push_months(months: i64, out: &mut String) {
     let sign = if months < 0 { '-' } else { '+' };

@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn intervals_equal_a_search_through_all() {
-        use rand::Rng;
+        use rand::RngExt;
         let mut random = rand::rng();
         for _ in 0..2_000 {
             let all: Vec<_> = (0..random.random_range(0..8))

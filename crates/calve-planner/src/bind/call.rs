@@ -1,11 +1,11 @@
 //! Calls of functions.
 
-use calve_functions::{Arg, aggregate, aggregate_names, scalar, scalar_names};
+use calve_functions::{AggregateFunction, Arg, aggregate, aggregate_names, scalar, scalar_names};
 use calve_sql::ast;
-use calve_types::{Error, LogicalType, Result, Span, Value, rules};
+use calve_types::{DataType, Error, LogicalType, Result, Span, Value, rules};
 
-use super::scope::{Aggregates, Scope};
-use super::{Binder, coerce, flink, literal, names, span, walk};
+use super::scope::{Aggregates, Scope, Windows};
+use super::{Binder, coerce, flink, literal, names, over, span, walk};
 use crate::expr::{AggregateCall, Expr, ExprKind};
 
 /// A call of a function or operator; the arguments are cast to what its signature asks for.
@@ -57,7 +57,7 @@ fn illegal_null(args: &[Expr]) -> Option<Span> {
     args.iter().find(|a| a.data_type.logical == LogicalType::Null).map(|a| a.span).filter(Span::is_known)
 }
 
-fn cast(args: Vec<Expr>, types: &[calve_types::DataType]) -> Vec<Expr> {
+fn cast(args: Vec<Expr>, types: &[DataType]) -> Vec<Expr> {
     args.into_iter()
         .enumerate()
         .map(|(i, a)| match types.get(i) {
@@ -70,6 +70,19 @@ fn cast(args: Vec<Expr>, types: &[calve_types::DataType]) -> Vec<Expr> {
 /// Functions whose first argument is a unit of time, written like a name.
 const UNIT_FIRST: [&str; 2] = ["TIMESTAMPADD", "TIMESTAMPDIFF"];
 
+/// What a call says beside its arguments.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    /// The function's name as it is written.
+    pub name: &'a str,
+    /// With `DISTINCT` before the arguments.
+    pub distinct: bool,
+    /// `FILTER (WHERE ..)`
+    pub filter: Option<&'a ast::Expr>,
+    /// Where the name stands.
+    pub place: Span,
+}
+
 impl Binder<'_> {
     /// A call as it is written.
     pub(super) fn function(&self, f: &ast::Function, scope: &Scope<'_>) -> Result<Expr> {
@@ -79,18 +92,17 @@ impl Binder<'_> {
             [name] => name.value.as_str(),
             _ => return Err(unknown(&f.name.to_string(), None, place)),
         };
+        let mut call = Call { name, distinct: false, filter: f.filter.as_deref(), place };
         let foreign = [
-            (f.over.is_some(), "OVER"),
             (!f.within_group.is_empty(), "WITHIN GROUP"),
-            (f.null_treatment.is_some(), "IGNORE NULLS and RESPECT NULLS"),
             (!matches!(f.parameters, ast::FunctionArguments::None), "parameters before the arguments of a function"),
             (f.uses_odbc_syntax, "{fn ..}"),
         ];
         if let Some((_, feature)) = foreign.iter().find(|(present, _)| *present) {
             return Err(Error::unsupported(feature).at(place));
         }
-        let (distinct, args) = match &f.args {
-            ast::FunctionArguments::None => (false, [].as_slice()),
+        let args = match &f.args {
+            ast::FunctionArguments::None => [].as_slice(),
             ast::FunctionArguments::Subquery(_) => {
                 return Err(Error::unsupported("a subquery as the argument of a function").at(place));
             }
@@ -98,18 +110,39 @@ impl Binder<'_> {
                 if !list.clauses.is_empty() {
                     return Err(Error::unsupported(format!("clauses after the arguments of {name}")).at(place));
                 }
-                (list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct), list.args.as_slice())
+                call.distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
+                list.args.as_slice()
             }
         };
-        if aggregate(name).is_some() {
-            return self.aggregate_call(name, args, distinct, f.filter.as_deref(), place, scope);
+        if let Some(window) = &f.over {
+            return self.over_call(f, window, call, args, scope);
         }
-        if f.filter.is_some() || distinct {
+        if over::function_of(name).is_some() {
+            return Err(Error::new("invalid-argument", format!("'{name}' needs a window: {name}(..) OVER (..)")).at(place));
+        }
+        if let Some(nulls) = &f.null_treatment {
+            return Err(over::null_treatment(nulls, name, place));
+        }
+        let clauses = calve_sql::json_clauses(f);
+        if let Some(function) = aggregate(name) {
+            return match clauses {
+                Some(clauses) => self.json_call(call, &clauses, scope),
+                None => self.aggregate_call(function, call, args, scope),
+            };
+        }
+        if f.filter.is_some() || call.distinct {
             return Err(Error::new(
                 "invalid-argument",
                 format!("'{name}' is no aggregate function: it takes no DISTINCT or FILTER"),
             )
             .at(place));
+        }
+        if let Some(clauses) = clauses {
+            return self.json_call(call, &clauses, scope);
+        }
+        if name.eq_ignore_ascii_case("CURRENT_DATABASE") && args.is_empty() {
+            let (_, database) = self.catalog.current();
+            return Ok(literal::literal(Value::String(database.to_owned()), LogicalType::STRING.not_null(), place));
         }
         let is_star = |arg: &ast::FunctionArg| matches!(arg, ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard));
         if scalar(name).is_none() && args.iter().any(is_star) {
@@ -134,14 +167,44 @@ impl Binder<'_> {
 
     fn aggregate_call(
         &self,
-        name: &str,
+        function: &'static AggregateFunction,
+        call: Call<'_>,
         args: &[ast::FunctionArg],
-        distinct: bool,
-        filter: Option<&ast::Expr>,
-        place: Span,
         scope: &Scope<'_>,
     ) -> Result<Expr> {
-        let function = aggregate(name).ok_or_else(|| unknown(name, None, place))?;
+        let Call { name, distinct, place, .. } = call;
+        if args.is_empty() {
+            return Err(Error::new("invalid-argument", format!("'{name}' needs an argument"))
+                .with_detail(format!(
+                    "Invalid number of arguments to function '{}'. Was expecting 1 arguments",
+                    function.name
+                ))
+                .at(place));
+        }
+        self.aggregate_of(function, call, scope, |inner| {
+            let mut bound = Vec::new();
+            for arg in args {
+                if let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard) = arg {
+                    if args.len() != 1 || function.name != "COUNT" || distinct {
+                        return Err(Error::new("invalid-argument", format!("'*' is no argument of '{name}'")).at(place));
+                    }
+                    continue;
+                }
+                bound.push(self.expr(argument(arg, name, place)?, inner)?);
+            }
+            Ok(bound)
+        })
+    }
+
+    /// A call of an aggregate function over the values that `bind` gives in the scope of its arguments.
+    pub(super) fn aggregate_of(
+        &self,
+        function: &'static AggregateFunction,
+        call: Call<'_>,
+        scope: &Scope<'_>,
+        bind: impl FnOnce(&Scope<'_>) -> Result<Vec<Expr>>,
+    ) -> Result<Expr> {
+        let Call { name, distinct, filter, place } = call;
         let (collected, grouped) = match scope.aggregates {
             Aggregates::Collected { calls, grouped } => (calls, grouped),
             Aggregates::Refused("an aggregate function") => {
@@ -155,35 +218,15 @@ impl Binder<'_> {
                     .at(place));
             }
         };
-        let inner = Scope { aggregates: Aggregates::Refused("an aggregate function"), selected: &[], ..*scope };
-        let mut bound = Vec::new();
-        for arg in args {
-            if let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard) = arg {
-                if args.len() != 1 || !function.name.eq_ignore_ascii_case("COUNT") || distinct {
-                    return Err(Error::new("invalid-argument", format!("'*' is no argument of '{name}'")).at(place));
-                }
-                continue;
-            }
-            bound.push(self.expr(argument(arg, name, place)?, &inner)?);
-        }
-        if bound.is_empty() && args.is_empty() {
-            return Err(Error::new("invalid-argument", format!("'{name}' needs an argument"))
-                .with_detail(format!(
-                    "Invalid number of arguments to function '{}'. Was expecting 1 arguments",
-                    function.name
-                ))
-                .at(place));
-        }
+        let inner = Scope { aggregates: Aggregates::Refused("an aggregate function"), windows: Windows::Refused("an aggregate function"), selected: &[], ..*scope };
+        let bound = bind(&inner)?;
         if !bound.is_empty() && bound.iter().all(belongs_outside) {
             return Err(Error::unsupported("an aggregate function over columns of an outer query alone").at(place));
         }
         let filter = filter.map(|f| self.condition(f, &inner, "FILTER clause")).transpose()?;
         let may_be_empty = !grouped || filter.is_some();
-        let signature = function.infer(&described(&bound), distinct, may_be_empty).map_err(|e| {
-            e.at(illegal_null(&bound).unwrap_or_else(|| bound.iter().fold(place, |all, a| all.to(a.span))))
-        })?;
-        let args = cast(bound, &signature.args);
-        let call = AggregateCall { function, args, distinct, filter, data_type: signature.returns, span: place };
+        let (args, data_type) = aggregate_signature(function, bound, distinct, may_be_empty, place)?;
+        let call = AggregateCall { function, args, distinct, filter, data_type, span: place };
         let mut calls = collected.borrow_mut();
         let position = calls.iter().position(|c| same_call(c, &call)).unwrap_or_else(|| {
             calls.push(call.clone());
@@ -194,7 +237,21 @@ impl Binder<'_> {
     }
 }
 
-fn argument<'a>(arg: &'a ast::FunctionArg, name: &str, place: Span) -> Result<&'a ast::Expr> {
+/// The arguments of an aggregate function, as its signature asks for them, and the type of its result.
+pub(super) fn aggregate_signature(
+    function: &AggregateFunction,
+    args: Vec<Expr>,
+    distinct: bool,
+    may_be_empty: bool,
+    place: Span,
+) -> Result<(Vec<Expr>, DataType)> {
+    let signature = function.infer(&described(&args), distinct, may_be_empty).map_err(|e| {
+        e.at(illegal_null(&args).unwrap_or_else(|| args.iter().fold(place, |all, a| all.to(a.span))))
+    })?;
+    Ok((cast(args, &signature.args), signature.returns))
+}
+
+pub(super) fn argument<'a>(arg: &'a ast::FunctionArg, name: &str, place: Span) -> Result<&'a ast::Expr> {
     match arg {
         ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e)) => Ok(e),
         ast::FunctionArg::Unnamed(_) => {

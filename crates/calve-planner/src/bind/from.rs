@@ -1,14 +1,11 @@
 //! FROM: tables, derived tables, joins.
 
-use std::sync::Arc;
-
 use calve_sql::ast;
 use calve_types::{Error, Result, Span, rules};
 
 use super::query::rename;
 use super::scope::{Env, Merged, Namespace, Scope, Table};
 use super::{Binder, call, coerce, expr, names, span, walk};
-use crate::catalog::TableEntry;
 use crate::expr::{Expr, ExprKind};
 use crate::rel::{Field, JoinKind, Rel, RelKind};
 
@@ -129,9 +126,8 @@ impl Binder<'_> {
         }
         let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
         let entry = self.table(&parts, options, place)?;
-        let mut fields = fields_of(&entry);
-        let kind = RelKind::Scan { table: Arc::clone(&entry), span: place };
-        let rel = Rel { kind, fields: fields.clone() };
+        let rel = self.rows_of(&entry, options, place)?;
+        let mut fields = rel.fields.clone();
         let columns = 0..fields.len();
         let table = match alias {
             None => Table {
@@ -215,11 +211,6 @@ impl Binder<'_> {
         let kind = RelKind::Join { left: Box::new(left), right: Box::new(right), kind, condition };
         Ok((Rel { kind, fields }, namespace))
     }
-}
-
-/// A table's columns as fields.
-pub(super) fn fields_of(table: &TableEntry) -> Vec<Field> {
-    table.columns.iter().map(|c| Field { name: c.name.clone(), data_type: c.data_type.clone() }).collect()
 }
 
 /// What a join compares.

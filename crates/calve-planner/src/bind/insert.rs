@@ -5,7 +5,8 @@ use calve_types::{DataType, Error, LogicalType, Result, Span, Value, rules};
 
 use super::scope::{Namespace, Scope};
 use super::{Binder, coerce, expr, literal, names};
-use crate::catalog::{Column, TableEntry};
+use crate::catalog::{Column, ColumnKind, TableEntry};
+use crate::explain::printed;
 use crate::expr::{Expr, ExprKind};
 use crate::rel::{Field, Rel, RelKind};
 
@@ -15,16 +16,17 @@ impl Binder<'_> {
     /// # Errors
     /// `unknown-column`, `duplicate-column`, `missing-column`, `sink-mismatch`.
     pub(super) fn sink_input(&self, query: Rel, table: &TableEntry, insert: &Insert) -> Result<Rel> {
-        let values = self.sink_values(&query, table, insert)?;
-        check(&values, table).map_err(|e| e.at(insert.query.span))?;
+        let columns = sink_columns(table).map_err(|e| e.at(insert.table.span))?;
+        let values = self.sink_values(&query, table, &columns, insert)?;
+        check(&values, table, &columns).map_err(|e| e.at(insert.query.span))?;
         let unchanged = values.len() == query.fields.len()
-            && values.iter().zip(&table.columns).enumerate().all(|(i, (value, column))| {
+            && values.iter().zip(&columns).enumerate().all(|(i, (value, column))| {
                 matches!(value.expr.kind, ExprKind::Column(index) if index == i)
                     && value.expr.data_type.logical == column.data_type.logical
             });
         let mut fields = Vec::new();
         let mut exprs = Vec::new();
-        for (value, column) in values.into_iter().zip(&table.columns) {
+        for (value, column) in values.into_iter().zip(columns) {
             let e = coerce::to(value.expr, &column.data_type);
             fields.push(Field { name: column.name.clone(), data_type: e.data_type.clone() });
             exprs.push(e);
@@ -37,7 +39,13 @@ impl Binder<'_> {
 
     /// What each column gets, without casts. As many as the query has if nothing says more, so that the check can
     /// name both sides.
-    fn sink_values(&self, query: &Rel, table: &TableEntry, insert: &Insert) -> Result<Vec<Named>> {
+    fn sink_values(
+        &self,
+        query: &Rel,
+        table: &TableEntry,
+        columns: &[&Column],
+        insert: &Insert,
+    ) -> Result<Vec<Named>> {
         let from_query = |index: usize, at: usize| {
             let field = query.fields.get(index)?;
             let kind = ExprKind::Column(index);
@@ -45,9 +53,9 @@ impl Binder<'_> {
             let name = if field.name.starts_with("EXPR$") { format!("EXPR${at}") } else { field.name.clone() };
             Some(Named { name, expr })
         };
-        let mut fixed: Vec<Option<Expr>> = vec![None; table.columns.len()];
+        let mut fixed: Vec<Option<Expr>> = vec![None; columns.len()];
         for (name, value) in &insert.partition {
-            let (index, column) = target(table, name)?;
+            let (index, column) = target(table, columns, name)?;
             if !table.partition_keys.contains(&column.name) {
                 return Err(Error::new(
                     "not-a-partition",
@@ -85,9 +93,9 @@ impl Binder<'_> {
             }
             return Ok(values);
         };
-        let mut source: Vec<Option<usize>> = vec![None; table.columns.len()];
+        let mut source: Vec<Option<usize>> = vec![None; columns.len()];
         for (i, name) in list.iter().enumerate() {
-            let (index, _) = target(table, name)?;
+            let (index, _) = target(table, columns, name)?;
             let slot = source.get_mut(index).ok_or_else(|| Error::internal("no such column"))?;
             if slot.replace(i).is_some() || fixed.get(index).is_some_and(Option::is_some) {
                 return Err(twice(name));
@@ -102,7 +110,7 @@ impl Binder<'_> {
             .at(list.iter().fold(Span::default(), |all, c| all.to(c.span))));
         }
         let mut values = Vec::new();
-        for (at, ((column, source), fixed)) in table.columns.iter().zip(source).zip(fixed).enumerate() {
+        for (at, ((column, source), fixed)) in columns.iter().zip(source).zip(fixed).enumerate() {
             let unnamed = |expr| Named { name: format!("EXPR${at}"), expr };
             values.push(match (source.and_then(|i| from_query(i, at)), fixed) {
                 (Some(value), _) => value,
@@ -123,14 +131,31 @@ impl Binder<'_> {
         Ok(values)
     }
 
-    /// A literal of PARTITION with the column's type.
-    fn partition_value(&self, value: &ast::Expr, column: &Column) -> Result<Expr> {
+    /// The values of PARTITION as text, as they stand there.
+    ///
+    /// # Errors
+    /// `syntax` for anything but literals.
+    pub(super) fn static_partition(&self, insert: &Insert) -> Result<Vec<(String, String)>> {
+        let text = |(name, value): &(Ident, ast::Expr)| {
+            let (value, data_type) = self.partition_literal(value).map(|(value, expr)| (value, expr.data_type))?;
+            Ok((name.value.clone(), printed(&value, &data_type)))
+        };
+        insert.partition.iter().map(text).collect()
+    }
+
+    fn partition_literal(&self, value: &ast::Expr) -> Result<(Value, Expr)> {
         let namespace = Namespace::default();
         let scope = Scope::new(Default::default(), &namespace, "PARTITION clause");
-        let value = self.expr(value, &scope)?;
-        if !matches!(value.kind, ExprKind::Literal(_)) {
-            return Err(Error::new("syntax", "PARTITION takes literals").at(value.span));
+        let expr = self.expr(value, &scope)?;
+        match &expr.kind {
+            ExprKind::Literal(value) => Ok((value.clone(), expr)),
+            _ => Err(Error::new("syntax", "PARTITION takes literals").at(expr.span)),
         }
+    }
+
+    /// A literal of PARTITION with the column's type.
+    fn partition_value(&self, value: &ast::Expr, column: &Column) -> Result<Expr> {
+        let (_, value) = self.partition_literal(value)?;
         if !rules::supports_explicit_cast(&value.data_type, &column.data_type) {
             return Err(Error::new(
                 "sink-mismatch",
@@ -151,12 +176,33 @@ struct Named {
     expr: Expr,
 }
 
-fn target<'a>(table: &'a TableEntry, name: &Ident) -> Result<(usize, &'a Column)> {
-    table.columns.iter().enumerate().find(|(_, c)| c.name == name.value).ok_or_else(|| {
+/// The columns an INSERT writes: neither computed nor virtual ones.
+///
+/// # Errors
+/// `not-supported` for metadata columns that are not virtual: no connector writes them.
+fn sink_columns(table: &TableEntry) -> Result<Vec<&Column>> {
+    let persisted = |c: &&Column| matches!(c.kind, ColumnKind::Metadata { is_virtual: false, .. });
+    if let Some(column) = table.columns.iter().find(persisted) {
+        return Err(Error::unsupported(format!("writing the metadata column '{}' of '{}'", column.name, table.path))
+            .with_detail(format!(
+                "Table '{}' declares persistable metadata columns, but the underlying DynamicTableSink doesn't implement the SupportsWritingMetadata interface. If the column should not be persisted, it can be declared with the VIRTUAL keyword.",
+                table.path
+            )));
+    }
+    Ok(table.physical_columns().collect())
+}
+
+fn target<'a>(table: &TableEntry, columns: &[&'a Column], name: &Ident) -> Result<(usize, &'a Column)> {
+    columns.iter().copied().enumerate().find(|(_, c)| c.name == name.value).ok_or_else(|| {
+        let computed = table.columns.iter().any(|c| c.name == name.value);
         let error =
             Error::new("unknown-column", format!("column '{}' not found in table '{}'", name.value, table.path))
                 .with_detail(format!("Unknown target column '{}'", name.value));
-        names::did_you_mean(error, &name.value, table.columns.iter().map(|c| c.name.as_str())).at(name.span)
+        let error = match computed {
+            true => error.with_hint("the column is computed when the table is read: it is not written"),
+            false => names::did_you_mean(error, &name.value, columns.iter().map(|c| c.name.as_str())),
+        };
+        error.at(name.span)
     })
 }
 
@@ -167,16 +213,16 @@ fn twice(name: &Ident) -> Error {
 }
 
 /// Flink's check of the query's schema against the sink's.
-fn check(values: &[Named], table: &TableEntry) -> Result<()> {
-    if values.len() != table.columns.len() {
+fn check(values: &[Named], table: &TableEntry, columns: &[&Column]) -> Result<()> {
+    if values.len() != columns.len() {
         return Err(mismatch(
-            format!("table '{}' has {} columns, the query {}", table.path, table.columns.len(), values.len()),
+            format!("table '{}' has {} columns, the query {}", table.path, columns.len(), values.len()),
             "Different number of columns.",
             values,
             table,
         ));
     }
-    for (i, (value, column)) in values.iter().zip(&table.columns).enumerate() {
+    for (i, (value, column)) in values.iter().zip(columns).enumerate() {
         if !rules::supports_sink_cast(&value.expr.data_type, &column.data_type) {
             let hint = cast_hint(&value.expr.data_type, &column.data_type);
             let error = mismatch(
@@ -204,7 +250,7 @@ fn cast_hint(from: &DataType, to: &DataType) -> bool {
 
 fn mismatch(message: String, cause: &str, values: &[Named], table: &TableEntry) -> Error {
     let query: Vec<String> = values.iter().map(|v| format!("{}: {}", v.name, v.expr.data_type)).collect();
-    let sink: Vec<String> = table.columns.iter().map(|c| format!("{}: {}", c.name, c.data_type)).collect();
+    let sink: Vec<String> = table.physical_columns().map(|c| format!("{}: {}", c.name, c.data_type)).collect();
     Error::new("sink-mismatch", message).with_detail(format!(
         "Column types of query result and sink for '{}' do not match.\nCause: {cause}\n\nQuery schema: [{}]\nSink schema:  [{}]",
         table.path,

@@ -1,15 +1,15 @@
 //! Syntax to algebra: what names mean, which types expressions have, what Flink refuses.
 //!
 //! One file for each noun: [`scope`](self) says what a name means at one level of a query, `query` and `select` build
-//! relations, `from` the tables and joins, `aggregate` the grouping, `expr`, `operator`, `call`, `subquery` and the
+//! relations, `from` the joins, `table` and `view` what stands for a name in FROM, `aggregate` the grouping, `expr`, `operator`, `call`, `subquery` and the
 //! literals the expressions, `insert` the columns of a sink.
 
-use std::sync::Arc;
+use std::cell::Cell;
 
 use calve_sql::Hints;
-use calve_types::{Error, Result, Span};
+use calve_types::{Error, Result};
 
-use crate::catalog::{CatalogReader, TableEntry, TablePath};
+use crate::catalog::CatalogReader;
 use crate::rel::{Rel, Sink};
 
 mod aggregate;
@@ -21,21 +21,33 @@ mod flink;
 mod from;
 mod insert;
 mod interval;
+mod json;
 mod literal;
 mod names;
 mod operator;
+mod over;
 mod query;
 mod scope;
 mod select;
 pub(crate) mod span;
+mod streaming;
 mod subquery;
-mod walk;
+mod table;
+mod view;
+pub(crate) mod walk;
+
+pub use table::{computed_type, watermark};
+pub use view::view_columns;
 
 /// What binding one statement needs.
 struct Binder<'a> {
     catalog: &'a dyn CatalogReader,
     /// Hints of the statement's query.
     hints: &'a Hints,
+    /// The view whose query is bound, if it is one's.
+    within: Option<&'a view::Within<'a>>,
+    /// How many views the statement was found to name, those inside of views included.
+    views: &'a Cell<usize>,
 }
 
 /// Binds a query; the fields of its result have unique names.
@@ -43,7 +55,7 @@ struct Binder<'a> {
 /// # Errors
 /// Everything Flink's validator refuses, and `not-supported` for what calve does not run, at its place.
 pub fn query(query: &calve_sql::Query, catalog: &dyn CatalogReader) -> Result<Rel> {
-    on_deep_stack(|| Binder { catalog, hints: &query.hints }.result(query))
+    with_binder(catalog, &query.hints, |binder| checked(binder.result(query)?, |rel| rel, catalog))
 }
 
 /// Binds an INSERT: its rows have the table's columns and types.
@@ -52,7 +64,22 @@ pub fn query(query: &calve_sql::Query, catalog: &dyn CatalogReader) -> Result<Re
 /// As [`query`]; `sink-mismatch` with Flink's sentence if columns or types do not fit the table; `not-writable` for
 /// metadata tables.
 pub fn insert(insert: &calve_sql::Insert, catalog: &dyn CatalogReader) -> Result<Sink> {
-    on_deep_stack(|| Binder { catalog, hints: &insert.query.hints }.insert(insert))
+    with_binder(catalog, &insert.query.hints, |binder| checked(binder.insert(insert)?, |sink| &sink.input, catalog))
+}
+
+/// What was bound, if Flink runs it in the session's runtime mode.
+fn checked<T>(bound: T, rel: impl FnOnce(&T) -> &Rel, catalog: &dyn CatalogReader) -> Result<T> {
+    let mode = catalog.option("execution.runtime-mode");
+    if !mode.is_some_and(|mode| mode.eq_ignore_ascii_case("batch")) {
+        streaming::check(rel(&bound))?;
+    }
+    Ok(bound)
+}
+
+/// Binds something that is no part of a view.
+fn with_binder<T>(catalog: &dyn CatalogReader, hints: &Hints, bind: impl FnOnce(&Binder<'_>) -> T) -> T {
+    let views = Cell::new(0);
+    on_deep_stack(|| bind(&Binder { catalog, hints, within: None, views: &views }))
 }
 
 /// Stack for trees as deep as the parser lets them be, in bytes; only what is used costs memory. Copying and dropping
@@ -74,6 +101,11 @@ impl Binder<'_> {
         let hints = insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default();
         let name: Vec<&str> = insert.table.parts.iter().map(String::as_str).collect();
         let table = self.table(&name, &hints, insert.table.span).map_err(|e| self.missing_sink(e, &name))?;
+        if table.view.is_some() {
+            return Err(Error::new("not-writable", format!("'{}' is a view: it cannot be written", table.path))
+                .with_detail(format!("Sink '{}' does not exists", table.path))
+                .at(insert.table.span));
+        }
         if !table.writable {
             return Err(Error::new("not-writable", format!("'{}' is not a table that can be written", table.path))
                 .at(insert.table.span));
@@ -81,8 +113,16 @@ impl Binder<'_> {
         let input = self.sink_input(query, &table, insert)?;
         // Also an expression whose type says NOT NULL can give NULL: a DECIMAL that overflows.
         let not_null =
-            table.columns.iter().enumerate().filter(|(_, c)| !c.data_type.nullable).map(|(i, _)| i).collect();
-        Ok(Sink { table, hints, overwrite: insert.overwrite, input, not_null, span: insert.table.span })
+            table.physical_columns().enumerate().filter(|(_, c)| !c.data_type.nullable).map(|(i, _)| i).collect();
+        Ok(Sink {
+            hints,
+            overwrite: insert.overwrite,
+            static_partition: self.static_partition(insert)?,
+            input,
+            not_null,
+            span: insert.table.span,
+            table,
+        })
     }
 
     fn result(&self, query: &calve_sql::Query) -> Result<Rel> {
@@ -102,37 +142,5 @@ impl Binder<'_> {
             quoted.join("."),
             self.catalog.catalogs().join(", ")
         ))
-    }
-
-    /// The table of a name of one to three parts.
-    ///
-    /// # Errors
-    /// `unknown-table`, and what the catalog answers.
-    fn table(&self, name: &[&str], hints: &[(String, String)], place: Span) -> Result<Arc<TableEntry>> {
-        let (catalog, database) = self.catalog.current();
-        let (catalog, database, table) = match *name {
-            [table] => (catalog, database, table),
-            [database, table] => (catalog, database, table),
-            [catalog, database, table] => (catalog, database, table),
-            _ => {
-                return Err(Error::new(
-                    "unknown-table",
-                    "a table's name has at most three parts: catalog.database.table",
-                )
-                .at(place));
-            }
-        };
-        let path = TablePath { catalog: catalog.to_owned(), database: database.to_owned(), table: table.to_owned() };
-        let found = self.catalog.table(&path, hints).map_err(|e| e.at(place))?;
-        found.ok_or_else(|| {
-            let detail = match name {
-                [_] => format!("Object '{table}' not found"),
-                _ => format!("Object '{table}' not found within '{catalog}.{database}'"),
-            };
-            let error =
-                Error::new("unknown-table", format!("table '{}' not found", name.join("."))).with_detail(detail);
-            let similar = self.catalog.similar_tables(&path);
-            names::did_you_mean(error, table, similar.iter().map(String::as_str)).at(place)
-        })
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use calve_sql::ast::Ident;
+use calve_sql::ast::{self, Ident};
 use calve_types::{DataType, Error, LogicalType, Result, Span, Value};
 
 use super::query::Ctes;
@@ -72,8 +72,19 @@ pub(super) struct Scope<'a> {
     pub namespace: &'a Namespace,
     /// Whether the clause may call aggregate functions.
     pub aggregates: Aggregates<'a>,
-    /// Names of the select list, visible in ORDER BY before those of the tables.
+    /// Whether the clause may call functions over windows.
+    pub windows: Windows<'a>,
+    /// Names of the select list, visible in ORDER BY and QUALIFY before those of the tables.
     pub selected: &'a [(String, Expr)],
+}
+
+/// What becomes of functions over windows in a clause.
+#[derive(Clone, Copy)]
+pub(super) enum Windows<'a> {
+    /// They are allowed; these are the windows of the WINDOW clause.
+    Allowed(&'a [ast::NamedWindowDefinition]),
+    /// They are refused in this place.
+    Refused(&'static str),
 }
 
 /// What becomes of aggregate functions in a clause.
@@ -93,7 +104,7 @@ pub(super) enum Aggregates<'a> {
 impl<'a> Scope<'a> {
     /// A clause that reads `namespace` and may not aggregate.
     pub fn new(env: Env<'a>, namespace: &'a Namespace, clause: &'static str) -> Self {
-        Self { env, namespace, aggregates: Aggregates::Refused(clause), selected: &[] }
+        Self { env, namespace, aggregates: Aggregates::Refused(clause), windows: Windows::Refused(clause), selected: &[] }
     }
 
     /// What a subquery in this clause sees.

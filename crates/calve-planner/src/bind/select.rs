@@ -8,7 +8,7 @@ use calve_types::{Error, LogicalType, Result, Span};
 use super::aggregate::Grouping;
 use super::names::Suffix;
 use super::query::{Bound, Slice, Sorted, one_row, orderable};
-use super::scope::{Aggregates, Env, Namespace, Scope, ambiguous, fields};
+use super::scope::{Aggregates, Env, Namespace, Scope, Windows, ambiguous, fields};
 use super::{Binder, expr, names, span};
 use crate::expr::Expr;
 use crate::rel::{Field, Rel, RelKind};
@@ -46,15 +46,22 @@ impl Binder<'_> {
         let collected = RefCell::new(Vec::new());
         let grouped = groups.as_ref().is_some_and(|keys| !keys.is_empty());
         let aggregates = Aggregates::Collected { calls: &collected, grouped };
-        let scope = Scope { env, namespace: &namespace, aggregates, selected: &[] };
+        let windows = Windows::Allowed(&select.named_window);
+        let scope = Scope { env, namespace: &namespace, aggregates, windows, selected: &[] };
+        self.check_windows(&select.named_window, &scope)?;
         let mut items = Vec::new();
         for item in &select.projection {
             self.select_item(item, &scope, &mut items)?;
         }
         let having = match &select.having {
-            Some(having) => Some(self.condition(having, &scope, "HAVING clause").map_err(hint_alias)?),
+            Some(having) => {
+                let scope = Scope { windows: Windows::Refused("HAVING clause"), ..scope };
+                Some(self.condition(having, &scope, "HAVING clause").map_err(hint_alias)?)
+            }
             None => None,
         };
+        let qualify_scope = Scope { selected: &items, ..scope };
+        let mut qualify = select.qualify.as_ref().map(|q| self.qualify(q, &qualify_scope)).transpose()?;
 
         let mut sorted = Sorted::new(items.iter().map(|(_, e)| e.clone()).collect());
         let order_scope = Scope { selected: &items, ..scope };
@@ -73,13 +80,17 @@ impl Binder<'_> {
         if groups.is_some() || having.is_some() || !calls.is_empty() {
             let grouping = Grouping::new(input, &namespace, groups.unwrap_or_default(), calls)?;
             let having = having.map(|h| grouping.over(h)).transpose()?;
-            for e in &mut sorted.exprs {
+            for e in sorted.exprs.iter_mut().chain(&mut qualify) {
                 *e = grouping.over(e.clone())?;
             }
             input = grouping.aggregate();
             if let Some(having) = having {
                 input = filter(input, having);
             }
+        }
+        input = self.over_windows(input, sorted.exprs.iter_mut().chain(&mut qualify))?;
+        if let Some(qualify) = qualify {
+            input = filter(input, qualify);
         }
         let output: Vec<Field> = items
             .into_iter()
@@ -154,7 +165,7 @@ pub(super) fn filter(input: Rel, predicate: Expr) -> Rel {
 }
 
 /// The name Calcite gives an expression without alias: that of the column it is.
-fn implied_name(e: &ast::Expr) -> Option<String> {
+pub(super) fn implied_name(e: &ast::Expr) -> Option<String> {
     match e {
         ast::Expr::Identifier(name) => Some(name.value.clone()),
         ast::Expr::CompoundIdentifier(parts) => parts.last().map(|name| name.value.clone()),
@@ -248,8 +259,6 @@ fn refuse_clauses(select: &ast::Select) -> Result<()> {
         (!select.cluster_by.is_empty(), "CLUSTER BY"),
         (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
         (!select.sort_by.is_empty(), "SORT BY"),
-        (!select.named_window.is_empty(), "WINDOW"),
-        (select.qualify.is_some(), "QUALIFY"),
         (select.value_table_mode.is_some(), "SELECT AS VALUE"),
         (select.select_modifiers.as_ref().is_some_and(|m| m.is_any_set()), "modifiers of SELECT"),
         (select.flavor != ast::SelectFlavor::Standard, "FROM before SELECT"),

@@ -1,9 +1,9 @@
 //! Going through expressions and relations.
 
-use calve_types::Result;
+use calve_types::{Result, Span};
 
 use super::nested;
-use crate::expr::{Expr, ExprKind, SubqueryKind};
+use crate::expr::{Expr, ExprKind, OverCall, SubqueryKind};
 use crate::rel::{Rel, RelKind};
 
 /// Calls `f` on the expressions directly below; those inside a subquery are not among them.
@@ -19,46 +19,81 @@ pub(super) fn children_mut(expr: &mut Expr, f: &mut dyn FnMut(&mut Expr) -> Resu
             })?;
             otherwise.iter_mut().try_for_each(|e| f(e))
         }
+        ExprKind::Over(call) => over_expressions_mut(call, f),
         ExprKind::Subquery { kind: SubqueryKind::In { expr, .. }, .. } => f(expr),
         ExprKind::Subquery { .. } => Ok(()),
     }
 }
 
+/// As [`children_mut`], for what cannot fail.
+pub(crate) fn for_children_mut(expr: &mut Expr, f: &mut dyn FnMut(&mut Expr)) {
+    let done = children_mut(expr, &mut |child| {
+        f(child);
+        Ok(())
+    });
+    debug_assert!(done.is_ok());
+}
+
+fn over_expressions_mut(call: &mut OverCall, f: &mut dyn FnMut(&mut Expr) -> Result<()>) -> Result<()> {
+    let keys = call.order.iter_mut().map(|key| &mut key.expr);
+    call.args.iter_mut().chain(&mut call.partition).chain(keys).try_for_each(f)
+}
+
+/// The relations directly below.
+pub(super) fn inputs(rel: &Rel) -> Vec<&Rel> {
+    match &rel.kind {
+        RelKind::Scan { .. } | RelKind::Values(_) => vec![],
+        RelKind::Project { input, .. }
+        | RelKind::Filter { input, .. }
+        | RelKind::Aggregate { input, .. }
+        | RelKind::Over { input, .. }
+        | RelKind::Distinct(input)
+        | RelKind::Sort { input, .. }
+        | RelKind::Limit { input, .. } => vec![input],
+        RelKind::Join { left, right, .. } | RelKind::SetOp { left, right, .. } => vec![left, right],
+    }
+}
+
+/// Calls `f` on the relations directly below.
+fn inputs_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Rel) -> Result<()>) -> Result<()> {
+    match &mut rel.kind {
+        RelKind::Scan { .. } | RelKind::Values(_) => Ok(()),
+        RelKind::Project { input, .. }
+        | RelKind::Filter { input, .. }
+        | RelKind::Aggregate { input, .. }
+        | RelKind::Over { input, .. }
+        | RelKind::Distinct(input)
+        | RelKind::Sort { input, .. }
+        | RelKind::Limit { input, .. } => f(input),
+        RelKind::Join { left, right, .. } | RelKind::SetOp { left, right, .. } => {
+            f(left)?;
+            f(right)
+        }
+    }
+}
+
+/// Calls `f` on the expressions of a relation itself, not of its inputs.
+fn own_expressions_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Expr) -> Result<()>) -> Result<()> {
+    match &mut rel.kind {
+        RelKind::Scan { .. } | RelKind::Distinct(_) | RelKind::SetOp { .. } | RelKind::Limit { .. } => Ok(()),
+        RelKind::Values(rows) => rows.iter_mut().flatten().try_for_each(f),
+        RelKind::Project { exprs, .. } => exprs.iter_mut().try_for_each(f),
+        RelKind::Filter { predicate, .. } => f(predicate),
+        RelKind::Join { condition, .. } => condition.iter_mut().try_for_each(f),
+        RelKind::Aggregate { groups, calls, .. } => {
+            groups.iter_mut().try_for_each(&mut *f)?;
+            calls.iter_mut().flat_map(|call| call.args.iter_mut().chain(&mut call.filter)).try_for_each(f)
+        }
+        RelKind::Over { calls, .. } => calls.iter_mut().try_for_each(|call| over_expressions_mut(call, f)),
+        RelKind::Sort { keys, .. } => keys.iter_mut().try_for_each(|key| f(&mut key.expr)),
+    }
+}
+
 /// Calls `f` on every expression of a relation and of its inputs.
 fn expressions_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Expr) -> Result<()>) -> Result<()> {
-    nested(|| match &mut rel.kind {
-        RelKind::Scan { .. } => Ok(()),
-        RelKind::Values(rows) => rows.iter_mut().flatten().try_for_each(f),
-        RelKind::Project { input, exprs } => {
-            exprs.iter_mut().try_for_each(&mut *f)?;
-            expressions_mut(input, f)
-        }
-        RelKind::Filter { input, predicate } => {
-            f(predicate)?;
-            expressions_mut(input, f)
-        }
-        RelKind::Join { left, right, condition, .. } => {
-            condition.iter_mut().try_for_each(&mut *f)?;
-            expressions_mut(left, f)?;
-            expressions_mut(right, f)
-        }
-        RelKind::Aggregate { input, groups, calls } => {
-            groups.iter_mut().try_for_each(&mut *f)?;
-            for call in calls {
-                call.args.iter_mut().try_for_each(&mut *f)?;
-                call.filter.iter_mut().try_for_each(&mut *f)?;
-            }
-            expressions_mut(input, f)
-        }
-        RelKind::Distinct(input) | RelKind::Limit { input, .. } => expressions_mut(input, f),
-        RelKind::SetOp { left, right, .. } => {
-            expressions_mut(left, f)?;
-            expressions_mut(right, f)
-        }
-        RelKind::Sort { input, keys } => {
-            keys.iter_mut().try_for_each(|key| f(&mut key.expr))?;
-            expressions_mut(input, f)
-        }
+    nested(|| {
+        own_expressions_mut(rel, f)?;
+        inputs_mut(rel, &mut |input| expressions_mut(input, f))
     })
 }
 
@@ -85,6 +120,41 @@ fn in_expression(expr: &mut Expr, below: usize, f: &mut dyn FnMut(usize, &mut Ex
     })
 }
 
+/// Whether an expression contains a query.
+pub(super) fn has_subquery(expr: &Expr) -> bool {
+    fn visit(expr: &mut Expr, found: &mut bool) -> Result<()> {
+        *found |= matches!(expr.kind, ExprKind::Subquery { .. });
+        nested(|| children_mut(expr, &mut |child| visit(child, found)))
+    }
+    let mut found = false;
+    visit(&mut expr.clone(), &mut found).is_ok() && found
+}
+
+/// Gives an expression, and all inside of it, the place of what stands for it in the statement.
+pub(super) fn place(expr: &mut Expr, span: Span) -> Result<()> {
+    nested(|| {
+        expr.span = span;
+        if let ExprKind::Subquery { query, .. } = &mut expr.kind {
+            place_relation(query, span)?;
+        }
+        children_mut(expr, &mut |child| place(child, span))
+    })
+}
+
+/// As [`place`], for a relation and all inside of it.
+pub(super) fn place_relation(rel: &mut Rel, span: Span) -> Result<()> {
+    nested(|| {
+        match &mut rel.kind {
+            RelKind::Scan { span: scan, .. } => *scan = span,
+            RelKind::Aggregate { calls, .. } => calls.iter_mut().for_each(|call| call.span = span),
+            RelKind::Over { calls, .. } => calls.iter_mut().for_each(|call| call.span = span),
+            _ => {}
+        }
+        inputs_mut(rel, &mut |input| place_relation(input, span))?;
+        own_expressions_mut(rel, &mut |expr| place(expr, span))
+    })
+}
+
 /// Whether two expressions are the same but for where they were written. Subqueries never are.
 pub(super) fn same(a: &Expr, b: &Expr) -> bool {
     let all = |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
@@ -96,6 +166,7 @@ pub(super) fn same(a: &Expr, b: &Expr) -> bool {
             (ExprKind::Call { function: f, args: a }, ExprKind::Call { function: g, args: b }) => {
                 std::ptr::eq(*f, *g) && all(a, b)
             }
+            (ExprKind::Over(a), ExprKind::Over(b)) => same_over(a, b),
             (ExprKind::Cast { expr: a, safe: s }, ExprKind::Cast { expr: b, safe: t }) => s == t && same(a, b),
             (ExprKind::Field { expr: a, index: i }, ExprKind::Field { expr: b, index: j }) => i == j && same(a, b),
             (ExprKind::Case { branches: a, otherwise: x }, ExprKind::Case { branches: b, otherwise: y }) => {
@@ -108,5 +179,21 @@ pub(super) fn same(a: &Expr, b: &Expr) -> bool {
                     }
             }
             _ => false,
+        })
+}
+
+/// Whether two calls over windows are the same but for where they were written.
+pub(super) fn same_over(a: &OverCall, b: &OverCall) -> bool {
+    let all = |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
+    a.function == b.function && a.frame == b.frame && all(&a.args, &b.args) && same_window(a, b)
+}
+
+/// Whether two calls have the same partitions in the same order.
+pub(super) fn same_window(a: &OverCall, b: &OverCall) -> bool {
+    a.partition.len() == b.partition.len()
+        && a.partition.iter().zip(&b.partition).all(|(a, b)| same(a, b))
+        && a.order.len() == b.order.len()
+        && a.order.iter().zip(&b.order).all(|(a, b)| {
+            a.descending == b.descending && a.nulls_first == b.nulls_first && same(&a.expr, &b.expr)
         })
 }

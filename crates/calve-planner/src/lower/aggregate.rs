@@ -169,8 +169,8 @@ impl Lowering<'_> {
 }
 
 /// Columns an aggregate needs below it.
-struct Inputs {
-    exprs: Vec<DfExpr>,
+pub(super) struct Inputs {
+    pub(super) exprs: Vec<DfExpr>,
 }
 
 /// An argument of an aggregate function.
@@ -180,7 +180,7 @@ enum Argument {
 }
 
 impl Inputs {
-    fn add(&mut self, expr: DfExpr) -> usize {
+    pub(super) fn add(&mut self, expr: DfExpr) -> usize {
         let known = if expr.is_volatile() { None } else { self.exprs.iter().position(|e| e == &expr) };
         known.unwrap_or_else(|| {
             self.exprs.push(expr);
@@ -192,7 +192,7 @@ impl Inputs {
         if matches!(expr, DfExpr::Literal(..)) { Argument::Literal(expr) } else { Argument::Column(self.add(expr)) }
     }
 
-    fn finish(self, lowering: &mut Lowering, plan: LogicalPlan) -> Result<(LogicalPlan, Vec<Column>)> {
+    pub(super) fn finish(self, lowering: &mut Lowering, plan: LogicalPlan) -> Result<(LogicalPlan, Vec<Column>)> {
         let columns: Option<Vec<Column>> = self.exprs.iter().map(|e| e.try_as_col().cloned()).collect();
         if let Some(columns) = columns {
             return Ok((plan, columns));
@@ -262,7 +262,7 @@ fn aggregate_plan(
     Ok((plan, keys, values))
 }
 
-fn position_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
+pub(super) fn position_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
     list.iter().position(|other| other == &item).unwrap_or_else(|| {
         list.push(item);
         list.len() - 1

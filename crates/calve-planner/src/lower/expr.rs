@@ -88,6 +88,7 @@ impl Lowering<'_> {
             ExprKind::Field { expr: row, index } => {
                 functions::field(self.expr(row, scope)?, &row.data_type, *index, eval)
             }
+            ExprKind::Over(_) => Err(Error::internal("a function over a window outside of its relation")),
             ExprKind::Subquery { .. } => scope
                 .subqueries
                 .get(&std::ptr::from_ref(expr))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Outer;
-use crate::expr::{Expr, ExprKind, SubqueryKind};
+use crate::expr::{Expr, ExprKind, OverCall, SubqueryKind};
 use crate::rel::{Rel, RelKind};
 
 /// The fields of queries outside of `level` that a relation of a query of that level refers to.
@@ -34,9 +34,15 @@ pub(super) fn children(expr: &Expr) -> Vec<&Expr> {
         ExprKind::Case { branches, otherwise } => {
             branches.iter().flat_map(|(when, then)| [when, then]).chain(otherwise.as_deref()).collect()
         }
+        ExprKind::Over(call) => over_exprs(call).collect(),
         ExprKind::Subquery { kind: SubqueryKind::In { expr, .. }, .. } => vec![expr],
         ExprKind::Subquery { .. } => vec![],
     }
+}
+
+/// The expressions of a call over a window.
+pub(super) fn over_exprs(call: &OverCall) -> impl Iterator<Item = &Expr> + Clone {
+    call.args.iter().chain(&call.partition).chain(call.order.iter().map(|key| &key.expr))
 }
 
 /// The relations directly below a relation and the expressions it evaluates.
@@ -51,6 +57,7 @@ pub(super) fn parts(rel: &Rel) -> (Vec<&Rel>, Vec<&Expr>) {
             vec![input],
             groups.iter().chain(calls.iter().flat_map(|call| call.args.iter().chain(&call.filter))).collect(),
         ),
+        RelKind::Over { input, calls } => (vec![input], calls.iter().flat_map(over_exprs).collect()),
         RelKind::Distinct(input) | RelKind::Limit { input, .. } => (vec![input], vec![]),
         RelKind::SetOp { left, right, .. } => (vec![left, right], vec![]),
         RelKind::Sort { input, keys } => (vec![input], keys.iter().map(|key| &key.expr).collect()),

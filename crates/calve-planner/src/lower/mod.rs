@@ -16,6 +16,7 @@ mod forget;
 mod free;
 mod guards;
 mod null_safe;
+mod over;
 mod plans;
 mod relation;
 mod session;
@@ -46,7 +47,7 @@ pub use session::session_state;
 pub struct LowerContext<'a> {
     /// The session's part of function calls.
     pub eval: EvalContext,
-    /// The source that scans a table. Its columns are the table's, in order; two scans of one entry give the same rows.
+    /// The source that scans a table. Its columns are the table's physical ones, in order; two scans of one entry give the same rows.
     pub source: &'a dyn Fn(&TableEntry) -> Result<Arc<dyn TableSource>>,
 }
 

@@ -50,6 +50,10 @@ impl Lowering<'_> {
                 let input = self.relation(input, level, domain)?;
                 self.aggregate(input, groups, calls, &rel.fields, level, domain)
             }
+            RelKind::Over { input, calls } => {
+                let input = self.relation(input, level, domain)?;
+                self.over(input, calls, &rel.fields, level, domain)
+            }
             RelKind::Distinct(input) => {
                 let input = self.relation(input, level, domain)?;
                 let distinct = self.project_fields("d", input.clone(), references(&input.columns), &rel.fields)?;

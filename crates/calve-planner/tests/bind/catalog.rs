@@ -52,6 +52,7 @@ impl CatalogReader for Tables {
             options: BTreeMap::new(),
             writable: !path.table.contains('$'),
             view: None,
+            watermark: None,
             handle: Arc::new(()),
         })))
     }
@@ -60,8 +61,8 @@ impl CatalogReader for Tables {
         TABLES.iter().map(|(name, ..)| (*name).to_owned()).collect()
     }
 
-    fn option(&self, _: &str) -> Option<String> {
-        None
+    fn option(&self, key: &str) -> Option<String> {
+        (key == "execution.runtime-mode").then(|| "batch".to_owned())
     }
 }
 

@@ -5,8 +5,8 @@ use sqlparser::tokenizer::Token;
 
 use super::Parser;
 use crate::statement::{
-    ColumnDef, ColumnKind, CreateTable, Ident, LikeFeature, LikeMode, PartitionField, PartitionTransform, PrimaryKey,
-    Statement, TableLike, Watermark,
+    ColumnDef, ColumnKind, CreateTable, Distribution, DistributionKind, Ident, LikeFeature, LikeMode, Name,
+    PartitionField, PartitionTransform, PrimaryKey, Statement, TableLike, Watermark,
 };
 
 impl Parser {
@@ -21,16 +21,7 @@ impl Parser {
             temporary,
             or_replace,
             if_not_exists,
-            columns: vec![],
-            primary_key: None,
-            unique: vec![],
-            watermark: None,
-            comment: None,
-            distributed: None,
-            partitioned_by: vec![],
-            properties: vec![],
-            like: None,
-            query: None,
+            ..self.empty_elements()
         };
         if self.token(&Token::LParen) {
             self.element(&mut table)?;
@@ -41,8 +32,7 @@ impl Parser {
         }
         table.comment = self.comment()?;
         if self.is_keyword(0, "DISTRIBUTED") {
-            table.distributed = Some(self.span());
-            self.skip_until(&["PARTITIONED", "WITH", "LIKE", "AS"]);
+            table.distribution = self.distribution()?;
         }
         if self.keywords(&["PARTITIONED", "BY"]) {
             table.partitioned_by = self.list(Self::partition_field)?;
@@ -53,7 +43,34 @@ impl Parser {
         } else if self.keyword("AS") {
             table.query = Some(self.query()?);
         }
+        if table.query.is_none()
+            && let Some(column) = table.columns.iter().find(|c| c.kind == ColumnKind::OfQuery)
+        {
+            return Err(Error::new("syntax-error", format!("column '{}' has no type", column.name.value))
+                .with_hint("write the type behind the name")
+                .at(column.name.span));
+        }
         Ok(Statement::CreateTable(Box::new(table)))
+    }
+
+    /// A table without a name and without anything in it.
+    pub(super) fn empty_elements(&self) -> CreateTable {
+        CreateTable {
+            name: Name { parts: vec![], span: self.span() },
+            temporary: false,
+            or_replace: false,
+            if_not_exists: false,
+            columns: vec![],
+            primary_key: None,
+            unique: vec![],
+            watermark: None,
+            comment: None,
+            distribution: None,
+            partitioned_by: vec![],
+            properties: vec![],
+            like: None,
+            query: None,
+        }
     }
 
     /// `LIKE table [(INCLUDING ALL ..)]`
@@ -96,14 +113,44 @@ impl Parser {
         }
     }
 
-    fn skip_until(&mut self, keywords: &[&str]) {
-        while !self.is_end() && !keywords.iter().any(|k| self.is_keyword(0, k)) {
-            self.at += 1;
+    /// `DISTRIBUTED [BY [HASH | RANGE] (columns)] [INTO n BUCKETS]`; ALTER TABLE says DISTRIBUTION.
+    pub(super) fn distribution(&mut self) -> Result<Option<Distribution>> {
+        let start = self.span();
+        if !self.keyword("DISTRIBUTED") && !self.keyword("DISTRIBUTION") {
+            return Ok(None);
         }
+        let (mut kind, mut columns, mut buckets) = (None, vec![], None);
+        let by = self.keyword("BY");
+        if by {
+            kind = if self.keyword("HASH") {
+                Some(DistributionKind::Hash)
+            } else if self.keyword("RANGE") {
+                Some(DistributionKind::Range)
+            } else {
+                None
+            };
+            columns = self.list(|p| p.ident("a column name"))?;
+        }
+        if self.keyword("INTO") {
+            let span = self.span();
+            let number = self.number("the number of buckets")?;
+            buckets = match u32::try_from(number) {
+                Ok(number) if number > 0 && number <= i32::MAX as u32 => Some(number),
+                _ => {
+                    return Err(Error::new("syntax-error", "the number of buckets must be between 1 and 2147483647")
+                        .with_detail("Bucket count must be a positive integer.")
+                        .at(span));
+                }
+            };
+            self.expect_keywords(&["BUCKETS"])?;
+        } else if !by {
+            return Err(self.expected("BY or INTO"));
+        }
+        Ok(Some(Distribution { kind, columns, buckets, span: start.to(self.last_span()) }))
     }
 
     /// A column, a constraint or a watermark.
-    fn element(&mut self, table: &mut CreateTable) -> Result<()> {
+    pub(super) fn element(&mut self, table: &mut CreateTable) -> Result<()> {
         let span = self.span();
         if self.is_keyword(0, "WATERMARK") && self.is_keyword(1, "FOR") {
             if table.watermark.is_some() {
@@ -122,9 +169,7 @@ impl Parser {
             || self.is_keyword(0, "PRIMARY") && self.is_keyword(1, "KEY")
             || self.is_keyword(0, "UNIQUE") && self.peek(1) == Some(&Token::LParen)
         {
-            if self.keyword("CONSTRAINT") {
-                self.ident("the name of the constraint")?;
-            }
+            let name = if self.keyword("CONSTRAINT") { Some(self.ident("the name of the constraint")?) } else { None };
             if self.keyword("UNIQUE") {
                 self.list(|p| p.ident("a column name"))?;
                 self.enforced();
@@ -134,7 +179,7 @@ impl Parser {
             self.expect_keywords(&["PRIMARY", "KEY"])?;
             let columns = self.list(|p| p.ident("a column name"))?;
             let not_enforced = self.enforced();
-            return set_primary_key(table, PrimaryKey { columns, not_enforced, span: span.to(self.last_span()) });
+            return set_primary_key(table, PrimaryKey { name, columns, not_enforced, span: span.to(self.last_span()) });
         }
         self.column(table)
     }
@@ -158,7 +203,8 @@ impl Parser {
             return Ok(());
         }
         if matches!(self.peek(0), Some(Token::Comma | Token::RParen)) {
-            return Err(Error::unsupported("CREATE TABLE AS SELECT with a column list").at(name.span));
+            table.columns.push(ColumnDef { name, kind: ColumnKind::OfQuery, comment: None });
+            return Ok(());
         }
         let start = self.span();
         let data_type = self.data_type()?;
@@ -185,8 +231,12 @@ impl Parser {
                 }
             } else if self.keywords(&["PRIMARY", "KEY"]) {
                 let not_enforced = self.enforced();
-                let key =
-                    PrimaryKey { columns: vec![column.name.clone()], not_enforced, span: span.to(self.last_span()) };
+                let key = PrimaryKey {
+                    name: None,
+                    columns: vec![column.name.clone()],
+                    not_enforced,
+                    span: span.to(self.last_span()),
+                };
                 set_primary_key(table, key)?;
             } else if self.keyword("UNIQUE") {
                 self.enforced();
@@ -207,7 +257,25 @@ impl Parser {
         Ok(())
     }
 
-    /// The expression of a computed column: up to `,`, `)` or COMMENT.
+    /// Whether the words at `at` say where ALTER TABLE puts a column: `FIRST` or `AFTER c`, and nothing behind.
+    fn is_position(&self, at: usize) -> bool {
+        let word = |word: &str| {
+            matches!(self.tokens.get(at).map(|t| &t.token), Some(Token::Word(w))
+                if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+        };
+        let ends = |at: usize| {
+            matches!(
+                self.tokens.get(at).map(|t| &t.token),
+                None | Some(Token::Comma | Token::RParen | Token::SemiColon)
+            )
+        };
+        word("FIRST") && ends(at + 1)
+            || word("AFTER")
+                && matches!(self.tokens.get(at + 1).map(|t| &t.token), Some(Token::Word(_)))
+                && ends(at + 2)
+    }
+
+    /// The expression of a computed column: up to `,`, `)`, COMMENT or a position.
     fn computed(&mut self, from: usize) -> Result<sqlparser::ast::Expr> {
         let mut depth = 0_usize;
         let mut at = from;
@@ -216,7 +284,8 @@ impl Parser {
                 Token::Comma if depth == 0 => break,
                 Token::RParen if depth == 0 => break,
                 Token::LParen | Token::LBracket => depth += 1,
-                Token::RParen | Token::RBracket => depth -= 1,
+                Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
+                Token::Word(_) if depth == 0 && at > from && self.is_position(at) => break,
                 Token::Word(w) if depth == 0 && w.quote_style.is_none() && w.value.eq_ignore_ascii_case("COMMENT") => {
                     break;
                 }

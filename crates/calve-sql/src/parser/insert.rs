@@ -4,11 +4,12 @@ use calve_types::{Error, Result};
 use sqlparser::tokenizer::Token;
 
 use super::Parser;
-use crate::statement::{Ident, Insert, Statement};
+use crate::statement::{Ident, Insert};
 
 impl Parser {
-    pub(super) fn insert(&mut self) -> Result<Statement> {
-        self.at += 1;
+    /// `INSERT ..`, up to the end of the tokens.
+    pub(super) fn insert(&mut self) -> Result<Insert> {
+        self.expect_keywords(&["INSERT"])?;
         let overwrite = if self.keyword("OVERWRITE") {
             true
         } else if self.keyword("INTO") {
@@ -21,22 +22,14 @@ impl Parser {
         }
         let table = self.name("the name of a table")?;
         let hint = self.hints.take_options_at(table.span.end);
-        let partition = if self.keyword("PARTITION") {
-            self.list(|p| {
-                let column = p.ident("a partition column")?;
-                p.expect(&Token::Eq)?;
-                Ok((column, p.expression(&[Token::Comma, Token::RParen])?))
-            })?
-        } else {
-            vec![]
-        };
+        let partition = if self.keyword("PARTITION") { self.list(Self::partition_value)? } else { vec![] };
         // a parenthesis opens a column list unless a query follows
         let is_list = self.peek(0) == Some(&Token::LParen)
-            && !["SELECT", "VALUES", "WITH"].iter().any(|word| self.is_keyword(1, word))
+            && !["SELECT", "VALUES", "WITH", "TABLE"].iter().any(|word| self.is_keyword(1, word))
             && self.peek(1) != Some(&Token::LParen);
         let columns = if is_list { Some(self.list(Self::insert_column)?) } else { None };
         let query = self.query()?;
-        Ok(Statement::Insert(Insert { table, hint, overwrite, partition, columns, query }))
+        Ok(Insert { table, hint, overwrite, partition, columns, query })
     }
 
     fn insert_column(&mut self) -> Result<Ident> {

@@ -1,11 +1,8 @@
 //! `VALUES 1, 2`: rows of one value without parentheses, which sqlparser does not read.
 
-use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-fn is_word(token: Option<&TokenWithSpan>, words: &[&str]) -> bool {
-    matches!(token.map(|t| &t.token), Some(Token::Word(w)) if w.quote_style.is_none()
-        && words.iter().any(|word| w.value.eq_ignore_ascii_case(word)))
-}
+use super::rewrite::{inserted, is_word};
 
 /// Whether a row without parentheses begins at a token.
 fn begins_bare_row(token: Option<&TokenWithSpan>) -> bool {
@@ -23,21 +20,7 @@ struct Rows {
 /// The tokens with parentheses around the rows of VALUES that have none.
 pub(super) fn parenthesized(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let missing = missing(&tokens);
-    if missing.is_empty() {
-        return tokens;
-    }
-    let end = tokens.last().map_or(Span::empty().end, |t| t.span.end);
-    let paren = |token: Token, at: Location| TokenWithSpan { token, span: Span::new(at, at) };
-    let mut missing = missing.into_iter().peekable();
-    let mut all = Vec::with_capacity(tokens.len() * 2);
-    for (i, token) in tokens.into_iter().enumerate() {
-        while let Some((_, before)) = missing.next_if(|(at, _)| *at == i) {
-            all.push(paren(before, token.span.start));
-        }
-        all.push(token);
-    }
-    all.extend(missing.map(|(_, token)| paren(token, end)));
-    all
+    inserted(tokens, missing)
 }
 
 /// Which parentheses are missing before which tokens, in order.

@@ -10,7 +10,7 @@ use datafusion::functions_aggregate::expr_fn::{count, max, min};
 use datafusion::prelude::{DataFrame, Expr, SessionConfig, SessionContext, cast, col, lit};
 use iceberg::spec::*;
 use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use roaring::RoaringTreemap;
 
 use super::lake::{Lake, batch, fields, lines, schema};

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use arrow::array::{Int32Array, Int64Array, StringArray};
 use calve_types::LogicalType as T;
 use iceberg::spec::DataContentType;
-use rand::Rng;
+use rand::RngExt;
 
 use super::upsert::positions;
 use super::*;

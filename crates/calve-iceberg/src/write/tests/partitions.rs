@@ -68,7 +68,7 @@ async fn every_row_goes_to_its_partition() {
 
 #[test]
 fn transforms_equal_the_reference_where_it_is_right() {
-    use rand::Rng;
+    use rand::RngExt;
     let mut random = rand::rng();
     let days: ArrayRef = Arc::new(Date32Array::from_iter(
         (0..500).map(|i| (i % 7 != 0).then(|| random.random_range(-700_000..700_000))),

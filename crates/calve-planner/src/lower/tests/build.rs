@@ -101,6 +101,7 @@ pub fn entry(name: &str, columns: &[(&str, DataType)]) -> Arc<TableEntry> {
         options: BTreeMap::new(),
         writable: true,
         view: None,
+        watermark: None,
         handle: Arc::new(()),
     })
 }

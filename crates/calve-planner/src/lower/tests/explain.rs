@@ -62,6 +62,14 @@ fn subqueries_stand_in_their_expression() {
 fn sinks() {
     let table = entry("t", &[("a", int_type()), ("b", int_type())]);
     assert_eq!(table.path, TablePath { catalog: "c".into(), database: "d".into(), table: "t".into() });
-    let sink = Sink { table, hints: vec![], overwrite: false, input: l(), not_null: vec![], span: Default::default() };
+    let sink = Sink {
+        table,
+        hints: vec![],
+        overwrite: false,
+        static_partition: vec![],
+        input: l(),
+        not_null: vec![],
+        span: Default::default(),
+    };
     assert_eq!(sink_tree(&sink), "LogicalSink(table=[c.d.t], fields=[a, b])\n+- LogicalTableScan(table=[[c, d, l]])\n");
 }

@@ -1,0 +1,67 @@
+//! What a write did, in one line.
+
+use calve_engine::WriteSummary;
+
+/// Rows, files, deletes by kind, snapshot, time.
+pub fn describe(summary: &WriteSummary) -> String {
+    let mut line = match summary.rows {
+        0 => format!("no rows written to {}", summary.table),
+        rows => format!("{} written to {}", count(rows, "row"), summary.table),
+    };
+    if summary.data_files > 0 || summary.delete_files > 0 {
+        line += &format!(": {}", count(summary.data_files as u64, "data file"));
+    }
+    if summary.delete_files > 0 {
+        let kinds = [(summary.equality_deletes, "equality delete"), (summary.position_deletes, "position delete")];
+        let kinds: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| count(*n, kind)).collect();
+        line += &format!(", {}", count(summary.delete_files as u64, "delete file"));
+        if !kinds.is_empty() {
+            line += &format!(" ({})", kinds.join(", "));
+        }
+    }
+    if summary.dropped_rows > 0 {
+        line += &format!(", {} with NULL in a NOT NULL column dropped", count(summary.dropped_rows, "row"));
+    }
+    if let Some(id) = summary.snapshot_id {
+        line += &format!(", snapshot {id}");
+    }
+    line + &format!(" ({:.2} seconds)", summary.elapsed.as_secs_f64())
+}
+
+fn count(n: u64, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{s}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_write_is_one_line() {
+        let mut summary = WriteSummary {
+            table: "ice.shop.orders".to_owned(),
+            rows: 3,
+            data_files: 1,
+            delete_files: 2,
+            equality_deletes: 2,
+            position_deletes: 1,
+            dropped_rows: 0,
+            snapshot_id: Some(42),
+            elapsed: Duration::from_millis(56),
+        };
+        assert_eq!(
+            describe(&summary),
+            "3 rows written to ice.shop.orders: 1 data file, 2 delete files (2 equality deletes, 1 position delete), \
+             snapshot 42 (0.06 seconds)"
+        );
+        summary =
+            WriteSummary { rows: 0, data_files: 0, delete_files: 0, dropped_rows: 1, snapshot_id: None, ..summary };
+        assert_eq!(
+            describe(&summary),
+            "no rows written to ice.shop.orders, 1 row with NULL in a NOT NULL column dropped (0.06 seconds)"
+        );
+    }
+}

@@ -1,0 +1,164 @@
+//! A line on the terminal that tells how far a long statement is.
+//!
+//! It is drawn on standard error, only if that is a terminal, and vanishes before anything else is printed. There is one for
+//! the process, as there is one terminal.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use calve_engine::{Progress, ProgressCounts};
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::task::JoinHandle;
+
+/// Statements that are done sooner show none.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often the numbers change.
+const TICK: Duration = Duration::from_millis(100);
+
+static LINE: Mutex<Line> = Mutex::new(Line::Off);
+
+/// The line of the running statement.
+enum Line {
+    /// There is to be none, or none any more.
+    Off,
+    /// The statement runs, not for long yet.
+    Waiting,
+    Shown(ProgressBar),
+}
+
+fn line() -> MutexGuard<'static, Line> {
+    LINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows a statement's progress until it is dropped.
+#[derive(Debug)]
+pub struct Shown(Option<JoinHandle<()>>);
+
+impl Shown {
+    /// For a statement that begins now. Must be called inside a tokio runtime.
+    pub fn begin(progress: Arc<Progress>) -> Self {
+        let dumb = std::env::var_os("TERM").is_none_or(|value| value == "dumb");
+        if dumb || !io::stderr().is_terminal() {
+            return Self(None);
+        }
+        *line() = Line::Waiting;
+        // in a task of its own: the statement's may be busy for long
+        Self(Some(tokio::spawn(draw(progress))))
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(task) = self.0.take() {
+            task.abort();
+            hide();
+        }
+    }
+}
+
+/// Removes the line for the rest of the statement: something else is about to be printed.
+pub fn hide() {
+    if let Line::Shown(bar) = std::mem::replace(&mut *line(), Line::Off) {
+        bar.finish_and_clear();
+    }
+}
+
+async fn draw(progress: Arc<Progress>) {
+    tokio::time::sleep(PATIENCE).await;
+    let mut ticks = tokio::time::interval(TICK);
+    loop {
+        ticks.tick().await;
+        let message = describe(&progress.counts());
+        match &mut *line() {
+            Line::Off => return,
+            Line::Shown(bar) => {
+                bar.set_message(message);
+                bar.tick();
+            }
+            waiting => {
+                let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+                if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+                    bar.set_style(style);
+                }
+                bar.set_message(message);
+                bar.tick();
+                *waiting = Line::Shown(bar);
+            }
+        }
+    }
+}
+
+/// Rows, rate, files, time.
+fn describe(counts: &ProgressCounts) -> String {
+    let seconds = counts.elapsed.as_secs();
+    let (rows, done) = match counts.rows_written {
+        0 => (counts.rows_read, "read"),
+        rows => (rows, "written"),
+    };
+    let rate = (rows as f64 / counts.elapsed.as_secs_f64().max(0.001)) as u64;
+    let mut text = format!("{} rows {done}, {}/s", HumanCount(rows), HumanCount(rate));
+    if counts.files_written > 0 {
+        let s = if counts.files_written == 1 { "" } else { "s" };
+        text += &format!(", {} file{s}", HumanCount(counts.files_written));
+        if counts.bytes_written > 0 {
+            text += &format!(" ({})", HumanBytes(counts.bytes_written));
+        }
+    }
+    text + &format!(", {}:{:02}", seconds / 60, seconds % 60)
+}
+
+/// Hides the line before it writes, if what it writes reaches the terminal too.
+pub struct Watched {
+    out: Box<dyn Write + Send>,
+    terminal: bool,
+}
+
+impl Watched {
+    /// Around what results are written to.
+    pub fn new(out: Box<dyn Write + Send>) -> Self {
+        Self { out, terminal: io::stdout().is_terminal() }
+    }
+}
+
+impl std::fmt::Debug for Watched {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watched").field("terminal", &self.terminal).finish_non_exhaustive()
+    }
+}
+
+impl Write for Watched {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.terminal {
+            hide();
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_counts_is_told() {
+        let counts = ProgressCounts {
+            rows_read: 12_500,
+            elapsed: Duration::from_millis(2_500),
+            ..ProgressCounts::default()
+        };
+        assert_eq!(describe(&counts), "12,500 rows read, 5,000/s, 0:02");
+        let counts = ProgressCounts {
+            rows_written: 1_000_000,
+            files_written: 3,
+            bytes_written: 3 << 20,
+            elapsed: Duration::from_secs(125),
+            ..counts
+        };
+        assert_eq!(describe(&counts), "1,000,000 rows written, 8,000/s, 3 files (3.00 MiB), 2:05");
+    }
+}

@@ -1,0 +1,496 @@
+//! JSON as Flink's format reads it: one value on each line, an object or an array of objects.
+//!
+//! Text after the first value of a line is ignored, as Jackson does. With `ignore-parse-errors` a field that is no
+//! value of its column is NULL and a line that is no JSON is left out.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use calve_types::{DataType, Error, LogicalType, Result};
+
+use super::csv::{MALFORMED, shortened};
+use super::lines::{Input, Place};
+use super::tape::{Kind, Tape};
+use crate::builder::Builder;
+use crate::options::Options;
+use crate::text::{self, TimestampFormat, Why};
+
+/// What becomes of an entry whose key is NULL when a map is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NullKey {
+    Fail,
+    Drop,
+    Literal,
+}
+
+/// The options of the format.
+#[derive(Debug, Clone)]
+pub(crate) struct JsonFormat {
+    pub ignore_errors: bool,
+    pub fail_on_missing: bool,
+    pub timestamps: TimestampFormat,
+    pub null_key: NullKey,
+    pub null_key_literal: String,
+    pub plain_decimals: bool,
+    pub ignore_nulls: bool,
+    /// Whether numbers read as STRING keep their text (`decode.json-parser.enabled`).
+    pub keep_number_text: bool,
+}
+
+impl JsonFormat {
+    /// The format of a table's options.
+    ///
+    /// # Errors
+    /// Values that Flink refuses.
+    pub fn new(options: &Options) -> Result<Self> {
+        let format = Self {
+            ignore_errors: options.boolean("json.ignore-parse-errors")?,
+            fail_on_missing: options.boolean("json.fail-on-missing-field")?,
+            timestamps: match options.get("json.timestamp-format.standard") {
+                None | Some("SQL") => TimestampFormat::Sql,
+                Some("ISO-8601") => TimestampFormat::Iso,
+                Some(other) => {
+                    return Err(options.refuse(
+                        "invalid-option",
+                        format!("invalid value '{other}' for option 'json.timestamp-format.standard': expected one of SQL, ISO-8601"),
+                        format!(
+                            "Unsupported value '{other}' for timestamp-format.standard. Supported values are [SQL, \
+                             ISO-8601]."
+                        ),
+                    ));
+                }
+            },
+            null_key: NullKey::Fail,
+            null_key_literal: options.get("json.map-null-key.literal").unwrap_or("null").to_owned(),
+            plain_decimals: options.boolean("json.encode.decimal-as-plain-number")?,
+            ignore_nulls: options.boolean("json.encode.ignore-null-fields")?,
+            keep_number_text: options.boolean_or("json.decode.json-parser.enabled", true)?,
+        };
+        if format.ignore_errors && format.fail_on_missing {
+            return Err(options.refuse(
+                "invalid-option",
+                "options 'json.fail-on-missing-field' and 'json.ignore-parse-errors' exclude each other",
+                "fail-on-missing-field and ignore-parse-errors shouldn't both be true.",
+            ));
+        }
+        Ok(format)
+    }
+
+    /// The format of a table that is written.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; Flink looks at the mode of NULL keys only then.
+    pub fn for_writing(options: &Options) -> Result<Self> {
+        let mut format = Self::new(options)?;
+        format.null_key = match options.get("json.map-null-key.mode") {
+            None => NullKey::Fail,
+            Some(mode) if mode.eq_ignore_ascii_case("FAIL") => NullKey::Fail,
+            Some(mode) if mode.eq_ignore_ascii_case("DROP") => NullKey::Drop,
+            Some(mode) if mode.eq_ignore_ascii_case("LITERAL") => NullKey::Literal,
+            Some(mode) => {
+                return Err(options.refuse(
+                    "invalid-option",
+                    format!(
+                        "invalid value '{mode}' for option 'json.map-null-key.mode': expected one of LITERAL, FAIL, DROP"
+                    ),
+                    format!(
+                        "Unsupported value '{mode}' for option map-null-key.mode. Supported values are [LITERAL, FAIL, \
+                         DROP]."
+                    ),
+                ));
+            }
+        };
+        Ok(format)
+    }
+
+    /// Whether the format has values of a column's type.
+    ///
+    /// # Errors
+    /// `not-supported`, in Flink's words.
+    pub fn check(name: &str, data_type: &DataType) -> Result<()> {
+        use LogicalType as T;
+        match &data_type.logical {
+            T::Map(key, value) => {
+                Self::check_key(name, &data_type.logical, key)?;
+                Self::check(name, value)
+            }
+            T::Multiset(element) => Self::check_key(name, &data_type.logical, element),
+            T::Array(element) => Self::check(name, element),
+            T::Row(fields) => fields.iter().try_for_each(|f| Self::check(name, &f.data_type)),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_key(name: &str, logical: &LogicalType, key: &DataType) -> Result<()> {
+        if key.logical.is_character() {
+            return Ok(());
+        }
+        Err(Error::unsupported(format!("column '{name}' of type {logical} in JSON"))
+            .with_detail(format!("JSON format doesn't support non-string as key type of map. The type is: {logical}")))
+    }
+}
+
+/// A value that is read: a column, or what lies inside of one.
+#[derive(Debug)]
+enum Shape {
+    Simple,
+    Array(Box<Shape>),
+    Map(Box<Shape>),
+    Row(Fields),
+}
+
+impl Shape {
+    fn new(logical: &LogicalType) -> Self {
+        match logical {
+            LogicalType::Array(element) => Self::Array(Box::new(Self::new(&element.logical))),
+            LogicalType::Map(_, value) => Self::Map(Box::new(Self::new(&value.logical))),
+            LogicalType::Multiset(_) => Self::Map(Box::new(Self::Simple)),
+            LogicalType::Row(fields) => {
+                Self::Row(Fields::new(fields.iter().map(|f| (f.name.clone(), &f.data_type.logical))))
+            }
+            _ => Self::Simple,
+        }
+    }
+}
+
+/// The fields of an object that are read.
+#[derive(Debug)]
+struct Fields {
+    names: Vec<String>,
+    shapes: Vec<Shape>,
+    index: HashMap<String, usize>,
+}
+
+impl Fields {
+    fn new<'a>(fields: impl Iterator<Item = (String, &'a LogicalType)>) -> Self {
+        let (names, shapes): (Vec<_>, Vec<_>) = fields.map(|(name, logical)| (name, Shape::new(logical))).unzip();
+        let index = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
+        Self { names, shapes, index }
+    }
+}
+
+/// Reads the rows of one file.
+pub(crate) struct JsonReader<R> {
+    decoder: Decoder,
+    input: Input<R>,
+    columns: Vec<Builder>,
+    schema: SchemaRef,
+    line: Vec<u8>,
+}
+
+impl<R: Read> JsonReader<R> {
+    /// A reader of these columns.
+    ///
+    /// # Errors
+    /// Types that cannot be read.
+    pub fn new(
+        format: Arc<JsonFormat>,
+        input: R,
+        place: Place,
+        columns: &[(String, DataType)],
+        schema: SchemaRef,
+    ) -> Result<Self> {
+        let fields = Fields::new(columns.iter().map(|(name, t)| (name.clone(), &t.logical)));
+        let builders = columns.iter().map(|(_, t)| Builder::new(&t.logical)).collect::<Result<_>>()?;
+        Ok(Self {
+            decoder: Decoder { format, fields, tape: Tape::default(), found: Vec::new() },
+            input: Input::new(input, place),
+            columns: builders,
+            schema,
+            line: Vec::new(),
+        })
+    }
+
+    /// The next rows, about `limit`; `None` at the end.
+    ///
+    /// # Errors
+    /// A malformed line, what the file's reader answers.
+    pub fn next(&mut self, limit: usize) -> Result<Option<RecordBatch>> {
+        let mut rows = 0;
+        while rows < limit {
+            let number = self.input.line();
+            if !self.input.next_line(&mut self.line)? {
+                break;
+            }
+            match self.decoder.append(&self.line, &mut self.columns) {
+                Ok(count) => rows += count,
+                Err(Wrong { what, detail, hint }) => {
+                    let error = self.input.place().error(MALFORMED, number, &what).with_detail(detail);
+                    return Err(match hint {
+                        Some(hint) => error.with_hint(hint),
+                        None => error,
+                    });
+                }
+            }
+        }
+        if rows == 0 {
+            return Ok(None);
+        }
+        let arrays = self.columns.iter_mut().map(Builder::finish).collect::<Result<Vec<_>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map(Some).map_err(Error::internal)
+    }
+}
+
+/// What is wrong in a line.
+struct Wrong {
+    what: String,
+    detail: String,
+    hint: Option<&'static str>,
+}
+
+struct Decoder {
+    format: Arc<JsonFormat>,
+    fields: Fields,
+    tape: Tape,
+    /// Where the value of each column stands on the tape.
+    found: Vec<Option<usize>>,
+}
+
+impl Decoder {
+    /// Appends the rows of a line; returns how many.
+    fn append(&mut self, line: &[u8], columns: &mut [Builder]) -> Result<usize, Wrong> {
+        if line.iter().all(|b| b.is_ascii_whitespace()) {
+            return Ok(0);
+        }
+        if let Err(why) = self.tape.parse(line) {
+            if self.format.ignore_errors {
+                return Ok(0);
+            }
+            return Err(Wrong {
+                what: format!("text that is no JSON: {why}"),
+                detail: format!("Failed to deserialize JSON '{}'.", shortened(&String::from_utf8_lossy(line))),
+                hint: Some("'json.ignore-parse-errors' = 'true' leaves such a line out"),
+            });
+        }
+        match self.tape.kind(0) {
+            Some(Kind::Object { .. }) => {
+                self.row(0, columns)?;
+                Ok(1)
+            }
+            Some(Kind::Array { .. }) => {
+                let items: Vec<usize> = self.tape.items(0).collect();
+                if items.iter().any(|item| !matches!(self.tape.kind(*item), Some(Kind::Object { .. }))) {
+                    return self.no_object();
+                }
+                for item in &items {
+                    self.row(*item, columns)?;
+                }
+                Ok(items.len())
+            }
+            Some(Kind::Null) if !self.format.keep_number_text => Ok(0),
+            _ => self.no_object(),
+        }
+    }
+
+    fn no_object(&self) -> Result<usize, Wrong> {
+        if self.format.ignore_errors {
+            return Ok(0);
+        }
+        Err(Wrong {
+            what: "a value that is no JSON object".to_owned(),
+            detail: "Illegal JSON object data...".to_owned(),
+            hint: Some("'json.ignore-parse-errors' = 'true' leaves such a line out"),
+        })
+    }
+
+    fn row(&mut self, object: usize, columns: &mut [Builder]) -> Result<(), Wrong> {
+        let mut found = std::mem::take(&mut self.found);
+        let result = self.append_fields(object, &self.fields, columns, &mut found);
+        self.found = found;
+        result.map_err(|failed| match failed {
+            Failed::Field { path, value, why } => Wrong {
+                what: format!("no value of column '{path}' in {}", shortened(&value)),
+                detail: format!("Fail to deserialize at field: {path}. {why}"),
+                hint: Some("'json.ignore-parse-errors' = 'true' reads such a field as NULL"),
+            },
+            Failed::Missing(name) => Wrong {
+                what: format!("no field '{name}'"),
+                detail: format!("Some field is missing in the JSON data. Could not find field with name '{name}'."),
+                hint: Some("without 'json.fail-on-missing-field' it is read as NULL"),
+            },
+        })
+    }
+
+    /// Appends an object's fields to a row's columns. The later of two fields of one name counts.
+    fn append_fields(
+        &self,
+        object: usize,
+        fields: &Fields,
+        columns: &mut [Builder],
+        found: &mut Vec<Option<usize>>,
+    ) -> Result<(), Failed> {
+        found.clear();
+        found.resize(fields.names.len(), None);
+        let mut expected = 0;
+        for (name, value) in self.tape.entries(object) {
+            // the fields of most lines come in the same order
+            let index = if fields.names.get(expected).is_some_and(|n| *n == *name) {
+                Some(expected)
+            } else {
+                fields.index.get(&*name).copied()
+            };
+            if let Some(index) = index {
+                if let Some(slot) = found.get_mut(index) {
+                    *slot = Some(value);
+                }
+                expected = index + 1;
+            }
+        }
+        for (i, ((name, shape), column)) in fields.names.iter().zip(&fields.shapes).zip(columns).enumerate() {
+            match found.get(i).copied().flatten() {
+                Some(value) => self.append_nullable(value, shape, column).map_err(|e| e.inside(name))?,
+                None if self.format.fail_on_missing => return Err(Failed::Missing(name.clone())),
+                None => column.append_null(),
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a value; with `ignore-parse-errors` NULL for what is none.
+    fn append_nullable(&self, value: usize, shape: &Shape, builder: &mut Builder) -> Result<(), Failed> {
+        if matches!(self.tape.kind(value), None | Some(Kind::Null)) {
+            builder.append_null();
+            return Ok(());
+        }
+        let failed = |why: Why| Failed::Field { path: String::new(), value: self.tape.text_of(value), why };
+        let result = match (shape, &mut *builder) {
+            (Shape::Array(element), Builder::List(list)) => {
+                if !matches!(self.tape.kind(value), Some(Kind::Array { .. })) {
+                    Err(failed("no array".to_owned()))
+                } else {
+                    for item in self.tape.items(value) {
+                        self.append_nullable(item, element, &mut list.values)?;
+                    }
+                    list.close(true);
+                    Ok(())
+                }
+            }
+            (Shape::Map(inner), Builder::Map(map)) => {
+                if !matches!(self.tape.kind(value), Some(Kind::Object { .. })) {
+                    Err(failed("no object".to_owned()))
+                } else {
+                    for (name, item) in self.tape.distinct_entries(value) {
+                        if let Builder::Text(keys) = &mut *map.keys {
+                            keys.append_value(&*name);
+                        }
+                        self.append_nullable(item, inner, &mut map.values)?;
+                    }
+                    map.close(true);
+                    Ok(())
+                }
+            }
+            (Shape::Row(fields), Builder::Row(row)) => {
+                if !matches!(self.tape.kind(value), Some(Kind::Object { .. })) {
+                    Err(failed("no object".to_owned()))
+                } else {
+                    self.append_fields(value, fields, &mut row.columns, &mut Vec::new())?;
+                    row.close();
+                    Ok(())
+                }
+            }
+            (_, builder) => self.append_simple(value, builder).map_err(failed),
+        };
+        match result {
+            Err(_) if self.format.ignore_errors => {
+                builder.append_null();
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    /// Appends a value converted as `JsonParserToRowDataConverters` does; nothing if it is none.
+    fn append_simple(&self, value: usize, builder: &mut Builder) -> Result<(), Why> {
+        let kind = self.tape.kind(value).unwrap_or(Kind::Null);
+        let is_number = matches!(kind, Kind::Number);
+        let scalar = self.tape.scalar(value);
+        if let Builder::Text(b) = builder {
+            match &scalar {
+                Some(text) if is_number && !self.keep_text(text) => {
+                    let number: f64 = text.parse().map_err(|_| "no number".to_owned())?;
+                    b.append_value(java_double(number));
+                }
+                Some(text) => b.append_value(&**text),
+                None => b.append_value(self.tape.text_of(value)),
+            }
+            return Ok(());
+        }
+        let text = scalar.ok_or_else(|| "an array or an object".to_owned());
+        if let Builder::Boolean(b) = builder {
+            // an array's or object's text is empty, which is not true
+            b.append_value(!is_number && text.is_ok_and(|t| text::trim(&t).eq_ignore_ascii_case("true")));
+            return Ok(());
+        }
+        let text = text?;
+        let trimmed = text::trim(&text);
+        match builder {
+            Builder::TinyInt(b) => b.append_value(text::integer(trimmed)?),
+            Builder::SmallInt(b) => b.append_value(text::integer(trimmed)?),
+            Builder::Int(b) if is_number => b.append_value(whole(trimmed)?),
+            Builder::Int(b) => b.append_value(text::integer(trimmed)?),
+            Builder::BigInt(b) if is_number => b.append_value(whole(trimmed)?),
+            Builder::BigInt(b) => b.append_value(text::integer(trimmed)?),
+            Builder::Float(b) => b.append_value(text::float(&text)?),
+            Builder::Double(b) => b.append_value(text::float(&text)?),
+            Builder::Decimal(b, precision, scale) => {
+                let text = if self.format.keep_number_text { trimmed } else { &*text };
+                b.append_option(text::decimal(text, *precision, *scale)?);
+            }
+            Builder::Bytes(_) if !matches!(kind, Kind::Text { .. }) => return Err("no text".to_owned()),
+            Builder::Bytes(b) => b.append_value(text::base64(&text)?),
+            Builder::Date(b) => b.append_value(text::iso_date(&text)?),
+            Builder::Time(b, precision) => b.append_value(text::sql_time(&text, *precision)?),
+            Builder::Timestamp(b) => {
+                let stamp = text::timestamp(&text, self.format.timestamps, b.zoned)?;
+                let unit = text::timestamp_unit(stamp, b.precision);
+                b.units.append_value(unit.ok_or_else(|| format!("'{text}' is out of range"))?);
+            }
+            _ => return Err("a nested value".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// Whether a number read as STRING is its text: always, or else unless it is a floating point number.
+    fn keep_text(&self, number: &str) -> bool {
+        self.format.keep_number_text || !number.contains(['.', 'e', 'E'])
+    }
+}
+
+/// A JSON number without its fraction, as Jackson's `getIntValue` gives it.
+fn whole<N: TryFrom<i64> + std::str::FromStr>(number: &str) -> Result<N, Why> {
+    let out_of_range = || format!("Numeric value ({number}) out of range");
+    if number.contains(['.', 'e', 'E']) {
+        let value: f64 = number.parse().map_err(|_| out_of_range())?;
+        // beyond 2^63 `as` would saturate
+        if value.abs() >= 9.3e18 {
+            return Err(out_of_range());
+        }
+        return N::try_from(value as i64).map_err(|_| out_of_range());
+    }
+    number.parse().map_err(|_| out_of_range())
+}
+
+fn java_double(value: f64) -> String {
+    crate::java::double(value)
+}
+
+/// Why a row cannot be decoded.
+enum Failed {
+    Field { path: String, value: String, why: Why },
+    Missing(String),
+}
+
+impl Failed {
+    /// Seen from the row around it.
+    fn inside(self, name: &str) -> Self {
+        match self {
+            Self::Field { path, value, why } if path.is_empty() => Self::Field { path: name.to_owned(), value, why },
+            Self::Field { path, value, why } => Self::Field { path: format!("{name}.{path}"), value, why },
+            Self::Missing(inner) => Self::Missing(format!("{name}.{inner}")),
+        }
+    }
+}

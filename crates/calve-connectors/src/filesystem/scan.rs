@@ -1,0 +1,354 @@
+//! Reading a table of files.
+
+use std::any::Any;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, Int64Array, StringArray, TimestampMicrosecondArray, new_null_array};
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use async_trait::async_trait;
+use calve_types::{DataType, Error, Result, arrow as mapping};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::{DataFusionError, Result as DfResult};
+use datafusion::datasource::TableType;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+
+use super::lines::Place;
+use super::listing::{self, DataFile};
+use super::{FilesystemTable, Format, Metadata, csv, json, parquet, raw};
+use crate::builder::Builder;
+use crate::external;
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 8192;
+/// Batches that may wait for whoever takes them.
+const BATCHES_AHEAD: usize = 2;
+
+#[async_trait]
+impl TableProvider for FilesystemTable {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    /// Conditions on partition keys alone choose the files.
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
+        Ok(filters
+            .iter()
+            .map(|filter| {
+                if super::partition::is_about_keys(filter, self) {
+                    TableProviderFilterPushDown::Exact
+                } else {
+                    TableProviderFilterPushDown::Unsupported
+                }
+            })
+            .collect())
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let keys: Vec<String> = self.keys.iter().filter_map(|i| self.columns.get(*i)).map(|(n, _)| n.clone()).collect();
+        let mut files = listing::files(&self.root, &keys, &self.default_name).map_err(external)?;
+        files.retain(|file| self.pattern.as_ref().is_none_or(|pattern| pattern.matches(&file.path)));
+        if !filters.is_empty() {
+            files = super::partition::matching(files, filters, self).map_err(external)?;
+        }
+        let wanted: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+        let scan = Arc::new(Scan::new(self, &wanted).map_err(external)?);
+        let groups = share_out(files, state.config().target_partitions());
+        let partitions = groups
+            .into_iter()
+            .map(|files| Arc::new(FileGroup { scan: scan.clone(), files }) as Arc<dyn PartitionStream>)
+            .collect();
+        Ok(Arc::new(StreamingTableExec::try_new(scan.schema.clone(), partitions, None, None, false, limit)?))
+    }
+}
+
+/// Files in groups of about the same size; each keeps the order of the names.
+fn share_out(files: Vec<DataFile>, groups: usize) -> Vec<Vec<DataFile>> {
+    let groups = groups.clamp(1, files.len().max(1));
+    let mut shared: Vec<(u64, Vec<usize>)> = vec![(0, Vec::new()); groups];
+    let mut by_size: Vec<usize> = (0..files.len()).collect();
+    by_size.sort_by_key(|i| std::cmp::Reverse(files.get(*i).map_or(0, |f| f.size)));
+    for index in by_size {
+        if let Some((size, group)) = shared.iter_mut().min_by_key(|(size, group)| (*size, group.len())) {
+            *size += files.get(index).map_or(0, |f| f.size);
+            group.push(index);
+        }
+    }
+    shared
+        .into_iter()
+        .map(|(_, mut group)| {
+            group.sort_unstable();
+            group.iter().filter_map(|i| files.get(*i)).cloned().collect()
+        })
+        .collect()
+}
+
+/// What is read of each file.
+#[derive(Debug)]
+struct Scan {
+    table: String,
+    format: Format,
+    /// Columns in a file's rows.
+    arity: usize,
+    /// The columns read from files: their place in a file's rows, name, type.
+    in_files: Vec<(usize, String, DataType)>,
+    file_schema: SchemaRef,
+    /// Where each column of the result comes from.
+    result: Vec<Origin>,
+    schema: SchemaRef,
+}
+
+#[derive(Debug)]
+enum Origin {
+    /// A column of the file's batch.
+    File(usize),
+    /// A partition key: its place among them, its name and type.
+    Partition(usize, String, DataType),
+    Metadata(Metadata),
+}
+
+impl Scan {
+    fn new(table: &FilesystemTable, wanted: &[usize]) -> Result<Self> {
+        let mut in_files = Vec::new();
+        let mut result = Vec::new();
+        let mut fields = Vec::new();
+        let mut file_fields = Vec::new();
+        for index in wanted {
+            let no_column = || Error::internal(format!("table '{}' has no column {index}", table.name));
+            let field = Arc::clone(table.schema.fields().get(*index).ok_or_else(no_column)?);
+            let Some((name, data_type)) = table.columns.get(*index) else {
+                let place = index.checked_sub(table.columns.len());
+                let kind = place.and_then(|place| table.metadata.get(place)).ok_or_else(no_column)?;
+                result.push(Origin::Metadata(*kind));
+                fields.push(field);
+                continue;
+            };
+            if let Some(key) = table.keys.iter().position(|key| key == index) {
+                result.push(Origin::Partition(key, name.clone(), data_type.clone()));
+            } else if let Some(place) = table.in_files.iter().position(|column| column == index) {
+                result.push(Origin::File(in_files.len()));
+                in_files.push((place, name.clone(), data_type.clone()));
+                // whether it has NULL is checked afterwards
+                file_fields.push(Arc::new(field.as_ref().clone().with_nullable(true)));
+            }
+            fields.push(field);
+        }
+        Ok(Self {
+            table: table.name.clone(),
+            format: table.format.clone(),
+            arity: table.in_files.len(),
+            in_files,
+            file_schema: Arc::new(Schema::new(file_fields)),
+            result,
+            schema: Arc::new(Schema::new(fields)),
+        })
+    }
+
+    /// Reads a file, giving its batches to `emit` until that answers `false`.
+    fn read(&self, file: &DataFile, emit: &mut dyn FnMut(RecordBatch) -> bool) -> Result<bool> {
+        let mut reader = self.open(file)?;
+        let constants = self.constants(file)?;
+        while let Some(batch) = reader.next_batch()? {
+            if !emit(self.complete(&batch, &constants)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn open(&self, file: &DataFile) -> Result<Box<dyn FileReader>> {
+        let place = Place { path: file.path.display().to_string() };
+        let columns = || -> Vec<(String, DataType)> {
+            self.in_files.iter().map(|(_, name, data_type)| (name.clone(), data_type.clone())).collect()
+        };
+        let schema = self.file_schema.clone();
+        Ok(match &self.format {
+            Format::Csv(format) => {
+                let columns = self
+                    .in_files
+                    .iter()
+                    .map(|(index, name, data_type)| {
+                        let builder = Builder::new(&data_type.logical)?;
+                        Ok(csv::CsvColumn { index: *index, name: name.clone(), builder })
+                    })
+                    .collect::<Result<_>>()?;
+                let input = open(&file.path, &place)?;
+                Box::new(csv::CsvReader::new(format.clone(), input, place, self.arity, columns, schema))
+            }
+            Format::Json(format) => {
+                let input = open(&file.path, &place)?;
+                Box::new(json::JsonReader::new(format.clone(), input, place, &columns(), schema)?)
+            }
+            Format::Parquet(format) => {
+                let input = File::open(&file.path).map_err(|e| place.io(&e))?;
+                Box::new(parquet::ParquetReader::new(format, input, place, columns(), schema, BATCH_ROWS)?)
+            }
+            Format::Raw(format) => {
+                let input = open(&file.path, &place)?;
+                Box::new(raw::RawReader::new(*format, input, place, &columns(), schema)?)
+            }
+        })
+    }
+
+    /// The value of each column that is the same in all rows of a file.
+    fn constants(&self, file: &DataFile) -> Result<Vec<Option<ArrayRef>>> {
+        self.result
+            .iter()
+            .map(|origin| match origin {
+                Origin::File(_) => Ok(None),
+                Origin::Partition(key, name, data_type) => {
+                    let value = file.partition.get(*key).and_then(Option::as_deref);
+                    super::partition::value(value, name, data_type, &file.path).map(Some)
+                }
+                Origin::Metadata(kind) => Ok(Some(metadata_value(*kind, file))),
+            })
+            .collect()
+    }
+
+    fn complete(&self, batch: &RecordBatch, constants: &[Option<ArrayRef>]) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let mut columns = Vec::with_capacity(self.result.len());
+        for ((origin, constant), field) in self.result.iter().zip(constants).zip(self.schema.fields()) {
+            let array = match (origin, constant) {
+                (_, Some(value)) if value.is_null(0) => new_null_array(field.data_type(), rows),
+                (_, Some(value)) => {
+                    let indices = arrow::array::UInt32Array::from(vec![0; rows]);
+                    arrow::compute::take(value, &indices, None).map_err(Error::internal)?
+                }
+                (Origin::File(index), None) => {
+                    batch.columns().get(*index).cloned().ok_or_else(|| Error::internal("a column was not read"))?
+                }
+                (Origin::Partition(..) | Origin::Metadata(_), None) => {
+                    return Err(Error::internal("a column of a file has no value"));
+                }
+            };
+            if !field.is_nullable() && array.null_count() > 0 {
+                return Err(null_error(&self.table, field.name()));
+            }
+            columns.push(array);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map_err(Error::internal)
+    }
+}
+
+fn metadata_value(kind: Metadata, file: &DataFile) -> ArrayRef {
+    match kind {
+        Metadata::Path => Arc::new(StringArray::from(vec![file.path.to_string_lossy().into_owned()])),
+        Metadata::Name => {
+            let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Arc::new(StringArray::from(vec![name]))
+        }
+        Metadata::Size => Arc::new(Int64Array::from(vec![i64::try_from(file.size).unwrap_or(i64::MAX)])),
+        Metadata::Modified => {
+            let micros = file.modified.saturating_mul(1000);
+            Arc::new(TimestampMicrosecondArray::from(vec![micros]).with_timezone(mapping::UTC))
+        }
+    }
+}
+
+/// A NULL that was read for a column declared NOT NULL, in the words of Flink's sink, where it would fail.
+fn null_error(table: &str, column: &str) -> Error {
+    Error::new(
+        "null-in-not-null",
+        format!("column '{column}' of table '{table}' is NOT NULL, and a row has NULL in it"),
+    )
+    .with_detail(format!("Column '{column}' is NOT NULL, however, a null value is being written into it."))
+    .with_hint("declare the column without NOT NULL")
+}
+
+/// Opens a text file, decompressing it as its name's extension says.
+fn open(path: &Path, place: &Place) -> Result<Box<dyn Read + Send>> {
+    let file = File::open(path).map_err(|e| place.io(&e))?;
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    Ok(match extension {
+        "gz" | "gzip" => Box::new(flate2::read::MultiGzDecoder::new(file)),
+        "deflate" => Box::new(flate2::read::ZlibDecoder::new(file)),
+        "bz2" | "xz" | "zst" => {
+            return Err(Error::unsupported(format!("file '{}': compression '{extension}'", place.path))
+                .with_hint("text files may be compressed with gzip or deflate"));
+        }
+        _ => Box::new(file),
+    })
+}
+
+/// A reader of one file.
+trait FileReader {
+    /// The next batch; `None` at the end.
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>>;
+}
+
+impl<R: Read> FileReader for csv::CsvReader<R> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.next(BATCH_ROWS)
+    }
+}
+
+impl<R: Read> FileReader for json::JsonReader<R> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.next(BATCH_ROWS)
+    }
+}
+
+impl FileReader for parquet::ParquetReader {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.next()
+    }
+}
+
+impl<R: Read> FileReader for raw::RawReader<R> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.next(BATCH_ROWS)
+    }
+}
+
+/// The files of one partition of the plan.
+#[derive(Debug)]
+struct FileGroup {
+    scan: Arc<Scan>,
+    files: Vec<DataFile>,
+}
+
+impl PartitionStream for FileGroup {
+    fn schema(&self) -> &SchemaRef {
+        &self.scan.schema
+    }
+
+    fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let mut builder = RecordBatchReceiverStreamBuilder::new(self.scan.schema.clone(), BATCHES_AHEAD);
+        let sender = builder.tx();
+        let (scan, files) = (self.scan.clone(), self.files.clone());
+        builder.spawn_blocking(move || {
+            for file in &files {
+                // a receiver that is gone wants no more rows
+                let mut emit = |batch| sender.blocking_send(Ok(batch)).is_ok();
+                if !scan.read(file, &mut emit).map_err(external)? {
+                    break;
+                }
+            }
+            Ok::<(), DataFusionError>(())
+        });
+        builder.build()
+    }
+}

@@ -1,0 +1,178 @@
+//! The commits of a job, one after the other, in a task of their own: a cancelled statement must not leave a commit half
+//! way, or delete files of one that goes through.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use calve_types::{Error, Result};
+use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+
+/// Held as long as something of a job is to be done or undone.
+pub(super) type Running = OwnedRwLockReadGuard<()>;
+
+use super::sink::Pending;
+use crate::result::WriteSummary;
+
+/// What a session's jobs have to bring to an end, even after their statements were cancelled.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Commits {
+    /// Held by the tasks of the running job.
+    running: Arc<RwLock<()>>,
+    outcome: Arc<Mutex<Option<Result<Vec<WriteSummary>>>>>,
+}
+
+impl Commits {
+    /// To be held by what a job does in tasks: [`Self::settle`] waits for it.
+    pub(super) async fn running(&self) -> Running {
+        self.running.clone().read_owned().await
+    }
+
+    /// Commits everything, in order. Once begun it goes on to its end.
+    ///
+    /// # Errors
+    /// That of the first commit that failed. The rest is not committed then, and the error says what is in and what is
+    /// not: see [`partly`].
+    pub async fn run(
+        &self,
+        pending: Vec<Pending>,
+        job_id: &str,
+        committed: Arc<AtomicU64>,
+    ) -> Result<Vec<WriteSummary>> {
+        let (job_id, outcome, running) = (job_id.to_owned(), self.outcome.clone(), self.running().await);
+        let task = tokio::spawn(async move {
+            let result = commit_all(pending, &job_id, &committed).await;
+            if let Ok(mut outcome) = outcome.lock() {
+                *outcome = Some(result.clone());
+            }
+            drop(running);
+            result
+        });
+        let result = task.await.map_err(|e| {
+            Error::new("commit-unknown", "the commit's outcome is not known")
+                .with_detail(format!("The commit task ended: {e}."))
+        })?;
+        self.take();
+        result
+    }
+
+    fn take(&self) -> Option<Result<Vec<WriteSummary>>> {
+        self.outcome.lock().ok().and_then(|mut outcome| outcome.take())
+    }
+
+    /// Waits for the tasks of a statement that was cancelled: what it committed, or why it did not. `None` if it had not
+    /// begun to commit; its files are gone then.
+    pub async fn settle(&self) -> Option<Result<Vec<WriteSummary>>> {
+        let _running = self.running.write().await;
+        self.take()
+    }
+}
+
+async fn commit_all(pending: Vec<Pending>, job_id: &str, committed: &AtomicU64) -> Result<Vec<WriteSummary>> {
+    let mut rest = VecDeque::from(pending);
+    let mut done = Vec::with_capacity(rest.len());
+    while let Some(next) = rest.pop_front() {
+        let (table, changes) = (next.table().to_owned(), next.has_changes());
+        match next.commit(job_id).await {
+            Ok(summary) => {
+                committed.fetch_add(u64::from(changes), Ordering::Relaxed);
+                done.push((summary, changes));
+            }
+            Err(error) => {
+                let left = rest.iter().filter(|p| p.has_changes()).map(|p| p.table().to_owned()).collect();
+                for pending in rest {
+                    pending.discard().await;
+                }
+                let done = done.iter().filter(|(_, changes)| *changes).map(|(summary, _)| summary);
+                return Err(partly(error, table, &done.collect::<Vec<_>>(), left));
+            }
+        }
+    }
+    Ok(done.into_iter().map(|(summary, _)| summary).collect())
+}
+
+/// The error of the commit to `failed`, after those of `done` went in and before those to `left`, which will not happen.
+/// Its code is `partial-commit` if the rows of some tables are in and of others are not, so that nobody runs the whole set
+/// again; `commit-unknown` stays.
+fn partly(error: Error, failed: String, done: &[&WriteSummary], left: Vec<String>) -> Error {
+    if done.is_empty() && left.is_empty() {
+        return error;
+    }
+    let unknown = error.may_have_committed();
+    let quote = |tables: &[String]| tables.iter().map(|t| format!("'{t}'")).collect::<Vec<_>>().join(", ");
+    let mut sentences = vec![];
+    if !done.is_empty() {
+        let done = done.iter().map(|summary| match summary.snapshot_id {
+            Some(id) => format!("'{}' (snapshot {id})", summary.table),
+            None => format!("'{}'", summary.table),
+        });
+        sentences.push(format!("Committed: {}.", done.collect::<Vec<_>>().join(", ")));
+    }
+    if unknown {
+        sentences.push(format!("Unknown: '{failed}'."));
+    }
+    let out: Vec<String> = if unknown { left } else { std::iter::once(failed).chain(left).collect() };
+    if !out.is_empty() {
+        sentences.push(format!("Not committed: {}.", quote(&out)));
+    }
+    sentences.extend(error.detail.clone());
+    let detail = sentences.join(" ");
+    if unknown || done.is_empty() {
+        return error.with_detail(detail);
+    }
+    Error::new("partial-commit", format!("the statement set is committed in part: {}", error.message))
+        .with_detail(detail)
+        .with_hint("run only the INSERTs into the tables that are not committed")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    fn summary(table: &str, snapshot_id: Option<i64>) -> WriteSummary {
+        WriteSummary {
+            table: table.to_owned(),
+            rows: 1,
+            data_files: 1,
+            delete_files: 0,
+            equality_deletes: 0,
+            position_deletes: 0,
+            dropped_rows: 0,
+            snapshot_id,
+            elapsed: std::time::Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_failed_commit_alone_keeps_its_error() {
+        let error = Error::new("commit-conflict", "others were faster");
+        assert_eq!(partly(error.clone(), "a".to_owned(), &[], vec![]), error);
+    }
+
+    #[test]
+    fn nothing_committed_is_retryable_and_says_so() {
+        let error = Error::new("commit-conflict", "others were faster").with_detail("Five tries.");
+        let error = partly(error, "a".to_owned(), &[], vec!["b".to_owned()]);
+        assert!(error.is_retryable() && !error.may_have_committed());
+        assert_eq!(error.detail.unwrap(), "Not committed: 'a', 'b'. Five tries.");
+    }
+
+    #[test]
+    fn a_part_that_is_in_must_not_be_run_again() {
+        let (a, b) = (summary("a", Some(7)), summary("b", None));
+        let error = Error::new("commit-conflict", "others were faster");
+        let error = partly(error, "c".to_owned(), &[&a, &b], vec!["d".to_owned()]);
+        assert_eq!(error.code, "partial-commit");
+        assert!(!error.is_retryable() && error.may_have_committed());
+        assert_eq!(error.detail.unwrap(), "Committed: 'a' (snapshot 7), 'b'. Not committed: 'c', 'd'.");
+    }
+
+    #[test]
+    fn an_unknown_commit_stays_unknown() {
+        let a = summary("a", Some(7));
+        let error = partly(Error::new("commit-unknown", "lost"), "b".to_owned(), &[&a], vec!["c".to_owned()]);
+        assert_eq!(error.code, "commit-unknown");
+        assert_eq!(error.detail.unwrap(), "Committed: 'a' (snapshot 7). Unknown: 'b'. Not committed: 'c'.");
+    }
+}

@@ -1,0 +1,186 @@
+//! An INSERT, or the INSERTs of a statement set, as one job.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use calve_iceberg::write::WriteProgress;
+use calve_planner::Sink;
+use calve_types::{Error, Result};
+use datafusion::common::DataFusionError;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{FutureExt, StreamExt, stream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::commit::{Commits, Running};
+use super::sink::{self, Pending, Prepared};
+use crate::error::OUT_OF_MEMORY;
+use crate::query::{Query, Runner};
+use crate::result::WriteSummary;
+use crate::session::panicked;
+use crate::spill::{self, Joins};
+
+/// Runs INSERTs together and waits for their commits: one summary for each, in order.
+///
+/// # Errors
+/// What the checks before the first row, the queries, the writers or the commits refuse. Unless the code is
+/// `commit-unknown` or `partial-commit`, all tables are as before and the files written are gone.
+pub(crate) async fn run(
+    runner: &Runner<'_>,
+    sinks: &[Sink],
+    job_id: &str,
+    commits: &Commits,
+) -> Result<Vec<WriteSummary>> {
+    // lines of print tables are seen as they are written: they must not come twice
+    let prints = sinks.iter().any(|sink| sink.table.options.get("connector").is_some_and(|c| c == "print"));
+    let pending = match write(runner, sinks, commits, Joins::Hash).await {
+        Err((error, true)) if error.code == OUT_OF_MEMORY && !prints => {
+            write(runner, sinks, commits, Joins::Spilling).await
+        }
+        written => written,
+    };
+    let pending = pending.map_err(|(error, _)| error)?;
+    commits.run(pending, job_id, runner.progress().commits()).await
+}
+
+/// Writes the rows of all INSERTs; nobody sees them. The error comes with whether other joins may need less memory.
+async fn write(
+    runner: &Runner<'_>,
+    sinks: &[Sink],
+    commits: &Commits,
+    joins: Joins,
+) -> Result<Vec<Pending>, (Error, bool)> {
+    let mut hash_joins = false;
+    let written = write_with(runner, sinks, commits, joins, &mut hash_joins).await;
+    written.map_err(|error| (error, hash_joins))
+}
+
+async fn write_with(
+    runner: &Runner<'_>,
+    sinks: &[Sink],
+    commits: &Commits,
+    joins: Joins,
+    hash_joins: &mut bool,
+) -> Result<Vec<Pending>> {
+    runner.progress().begin_job();
+    let mut prepared = Vec::with_capacity(sinks.len());
+    for sink in sinks {
+        prepared.push(sink::prepare(runner, sink).await?);
+    }
+    let queries = queries(runner, sinks, &prepared);
+    let planned = runner.plan_all(&queries, joins).await?;
+    *hash_joins = planned.queries.iter().any(|query| spill::has_hash_joins(&query.plan));
+    let mut writes = Vec::with_capacity(prepared.len());
+    for (target, query) in prepared.into_iter().zip(&planned.queries) {
+        writes.push((target, runner.start(query)?));
+    }
+    drop(planned);
+    let mut writers = Writers::new();
+    for (target, rows) in writes {
+        writers.start(target, rows, runner.progress().sink(), commits.running().await);
+    }
+    writers.join().await
+}
+
+/// The queries of INSERTs with prepared targets.
+fn queries<'s>(runner: &Runner<'_>, sinks: &'s [Sink], prepared: &[Prepared]) -> Vec<Query<'s>> {
+    let partitions = runner.options().parallelism();
+    let query = |(sink, target): (&'s Sink, &Prepared)| Query {
+        rel: &sink.input,
+        partitions: if target.is_ordered() { 1 } else { partitions },
+    };
+    sinks.iter().zip(prepared).map(query).collect()
+}
+
+/// The writers of a job. When one fails or the job is dropped, the inputs of all end with an error, so that each removes
+/// its files before it ends; they are not aborted, because then nobody would know when the files are gone.
+struct Writers {
+    tasks: JoinSet<(usize, Result<Pending>)>,
+    tables: Vec<String>,
+    stop: watch::Sender<bool>,
+}
+
+impl Writers {
+    fn new() -> Self {
+        Self { tasks: JoinSet::new(), tables: vec![], stop: watch::Sender::new(false) }
+    }
+
+    fn start(
+        &mut self,
+        target: Prepared,
+        rows: SendableRecordBatchStream,
+        progress: Arc<WriteProgress>,
+        running: Running,
+    ) {
+        let (number, rows) = (self.tables.len(), stoppable(rows, self.stop.subscribe()));
+        self.tables.push(target.table().to_owned());
+        self.tasks.spawn(async move {
+            let write = AssertUnwindSafe(target.write(rows, progress, running)).catch_unwind();
+            (number, write.await.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))))
+        });
+    }
+
+    /// Waits for all. After the first error nothing is left of any of them.
+    async fn join(mut self) -> Result<Vec<Pending>> {
+        let mut done: Vec<(usize, Pending)> = Vec::with_capacity(self.tables.len());
+        let mut failed = None;
+        while let Some(ended) = self.tasks.join_next().await {
+            let error = match ended {
+                Ok((number, Ok(pending))) => {
+                    done.push((number, pending));
+                    continue;
+                }
+                Ok((number, Err(error))) => self.in_set(error, number),
+                Err(error) => Error::internal(format!("a writer ended early: {error}")),
+            };
+            self.stop.send_replace(true);
+            failed.get_or_insert(error);
+        }
+        let Some(error) = failed else {
+            done.sort_unstable_by_key(|(number, _)| *number);
+            return Ok(done.into_iter().map(|(_, pending)| pending).collect());
+        };
+        for (_, pending) in done {
+            pending.discard().await;
+        }
+        Err(error)
+    }
+
+    /// The error of one INSERT; in a set it says which, and what became of the others.
+    fn in_set(&self, error: Error, number: usize) -> Error {
+        let table = match self.tables.get(number) {
+            Some(table) if self.tables.len() > 1 => table,
+            _ => return error,
+        };
+        let mut detail = format!("The INSERT into '{table}' failed; no table of the statement set was changed.");
+        if let Some(more) = &error.detail {
+            detail = format!("{more} {detail}");
+        }
+        error.with_detail(detail)
+    }
+}
+
+impl Drop for Writers {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        self.tasks.detach_all();
+    }
+}
+
+/// The rows, until they are stopped by an error.
+fn stoppable(rows: SendableRecordBatchStream, mut stop: watch::Receiver<bool>) -> SendableRecordBatchStream {
+    let (schema, stopped) = (rows.schema(), stop.clone());
+    let stop = async move {
+        // an error is the end of the job, which has not been stopped
+        if stop.wait_for(|stop| *stop).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let end = stream::once(async move {
+        let error = || Error::new("interrupted", "the statement was stopped");
+        stopped.borrow().then(|| Err(DataFusionError::External(Box::new(error()))))
+    });
+    let rows = rows.take_until(Box::pin(stop)).chain(end.filter_map(std::future::ready));
+    Box::pin(RecordBatchStreamAdapter::new(schema, rows))
+}

@@ -1,0 +1,240 @@
+//! One face for all targets of an INSERT: [`prepare`] checks, [`Prepared::write`] writes what nobody sees,
+//! [`Pending::commit`] makes it visible, [`Pending::discard`] removes it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use calve_connectors::SinkMode;
+use calve_iceberg::Table;
+use calve_iceberg::catalog::Catalog as IcebergCatalog;
+use calve_iceberg::commit::{JobInfo, commit};
+use calve_iceberg::write::{WriteOptions, WriteProgress, Writer, Written, prepare as prepare_iceberg};
+use calve_planner::Sink;
+use calve_types::{Error, Result, arrow as arrow_types};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::StreamExt;
+
+use super::commit::Running;
+use crate::error::{OUT_OF_MEMORY, out_of_memory};
+use crate::not_null;
+use crate::query::Runner;
+use crate::resolve::{ConnectorHandle, IcebergHandle, downcast};
+use crate::result::WriteSummary;
+
+/// The checkpoint id of the end of a bounded input, as Flink's sink writes it.
+const END_OF_INPUT: i64 = i64::MAX;
+
+/// A target that has passed all checks before the first row.
+pub(super) struct Prepared {
+    table: String,
+    target: Target,
+    /// The columns that are stored.
+    schema: SchemaRef,
+    not_null: Vec<usize>,
+    drop_nulls: bool,
+}
+
+enum Target {
+    Iceberg { writer: Writer, home: Home, keyed: bool },
+    Connector(Box<dyn calve_connectors::Sink>),
+}
+
+/// Where an Iceberg commit goes.
+struct Home {
+    catalog: Arc<dyn IcebergCatalog>,
+    table: Table,
+    branch: String,
+}
+
+/// Checks an INSERT. No row is read or written.
+///
+/// # Errors
+/// What the target refuses, at the place where it was written.
+pub(super) async fn prepare(runner: &Runner<'_>, sink: &Sink) -> Result<Prepared> {
+    let target = target(runner, sink).await.map_err(|e| e.at(sink.span))?;
+    // the binder gives a query the columns that are stored, in their order
+    let fields = sink.input.fields.iter().map(|field| {
+        let column = sink.table.columns.iter().find(|column| column.name == field.name);
+        let column = column.ok_or_else(|| Error::internal(format!("no column '{}' to write to", field.name)))?;
+        arrow_types::field(&column.name, &column.data_type)
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Result<Vec<_>>>()?));
+    let enforcer = runner.options().get("table.exec.sink.not-null-enforcer");
+    Ok(Prepared {
+        table: sink.table.path.to_string(),
+        target,
+        schema,
+        not_null: sink.not_null.clone(),
+        drop_nulls: enforcer.is_some_and(|mode| mode.eq_ignore_ascii_case("DROP")),
+    })
+}
+
+async fn target(runner: &Runner<'_>, sink: &Sink) -> Result<Target> {
+    let handle = &sink.table.handle;
+    if let Some(target) = downcast::<IcebergHandle>(handle) {
+        let options = WriteOptions::resolve(&target.table, &target.hints, runner.options().all(), sink.overwrite)?;
+        let (branch, keyed) = (options.branch().to_owned(), options.is_keyed());
+        let writer = prepare_iceberg(&target.table, options).await?;
+        let home = Home { catalog: target.catalog.clone(), table: target.table.clone(), branch };
+        return Ok(Target::Iceberg { writer, home, keyed });
+    }
+    if let Some(target) = downcast::<ConnectorHandle>(handle) {
+        let batch = runner.options().get("execution.runtime-mode").is_some_and(|m| m.eq_ignore_ascii_case("batch"));
+        if sink.overwrite && !batch && sink.table.options.get("connector").is_some_and(|c| c == "filesystem") {
+            return Err(Error::unsupported("INSERT OVERWRITE in streaming mode")
+                .with_detail("Streaming mode not support overwrite.")
+                .with_hint("SET 'execution.runtime-mode' = 'batch'"));
+        }
+        let mode = SinkMode { overwrite: sink.overwrite, static_partition: sink.static_partition.clone() };
+        return Ok(Target::Connector(calve_connectors::sink(&target.definition, mode, runner.connectors())?));
+    }
+    Err(Error::internal(format!("'{}' is not a table that can be written", sink.table.path)))
+}
+
+impl Prepared {
+    /// The target's name, `cat.db.t`.
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+
+    /// Whether rows of one key must arrive in the order of the input: one partition keeps it.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self.target, Target::Iceberg { keyed: true, .. })
+    }
+
+    /// Writes rows that nobody sees yet.
+    ///
+    /// # Errors
+    /// What the rows or the target say; nothing is left behind then, nor if the future is dropped.
+    pub async fn write(
+        self,
+        rows: SendableRecordBatchStream,
+        progress: Arc<WriteProgress>,
+        running: Running,
+    ) -> Result<Pending> {
+        let start = Instant::now();
+        let dropped = Arc::new(AtomicU64::new(0));
+        let rows = not_null::enforce(rows, self.schema, self.not_null, self.drop_nulls, dropped.clone());
+        let mut summary = WriteSummary {
+            table: self.table,
+            rows: 0,
+            data_files: 0,
+            delete_files: 0,
+            equality_deletes: 0,
+            position_deletes: 0,
+            dropped_rows: 0,
+            snapshot_id: None,
+            elapsed: start.elapsed(),
+        };
+        let written = match self.target {
+            Target::Iceberg { writer, home, .. } => {
+                let written = writer.write(rows, progress).await.map_err(explained)?;
+                summary.rows = written.rows;
+                summary.data_files = written.data.len();
+                summary.delete_files = written.deletes.len();
+                summary.equality_deletes = written.equality_deletes;
+                summary.position_deletes = written.position_deletes;
+                Hidden::Iceberg { written, home }
+            }
+            Target::Connector(sink) => {
+                let pending = sink.write(counted(rows, progress.clone())).await?;
+                summary.rows = pending.rows();
+                summary.data_files = pending.files();
+                progress.files.store(pending.files() as u64, Ordering::Relaxed);
+                Hidden::Connector(pending)
+            }
+        };
+        summary.dropped_rows = dropped.load(Ordering::Relaxed);
+        Ok(Pending { summary, written, start, _running: running })
+    }
+}
+
+/// With the way out, which the writer of a table does not know.
+fn explained(error: Error) -> Error {
+    match error {
+        Error { code: OUT_OF_MEMORY, hint: None, .. } => out_of_memory(error.message),
+        error => error,
+    }
+}
+
+/// Counts rows as they are taken.
+fn counted(rows: SendableRecordBatchStream, progress: Arc<WriteProgress>) -> SendableRecordBatchStream {
+    let schema = rows.schema();
+    let rows = rows.inspect(move |batch| {
+        if let Ok(batch) = batch {
+            progress.rows.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
+        }
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, rows))
+}
+
+/// Rows that are written and that nobody sees. Dropped, they are removed as far as that takes no waiting.
+pub(crate) struct Pending {
+    summary: WriteSummary,
+    written: Hidden,
+    start: Instant,
+    /// Last, so that it goes after the files.
+    _running: Running,
+}
+
+enum Hidden {
+    Iceberg { written: Written, home: Home },
+    Connector(Box<dyn calve_connectors::Pending>),
+}
+
+impl Pending {
+    /// The target's name, `cat.db.t`.
+    pub fn table(&self) -> &str {
+        &self.summary.table
+    }
+
+    /// Whether a commit changes the target. An INSERT of no rows makes no snapshot.
+    pub fn has_changes(&self) -> bool {
+        match &self.written {
+            Hidden::Iceberg { written, .. } => !written.is_empty(),
+            Hidden::Connector(pending) => pending.rows() > 0 || pending.files() > 0,
+        }
+    }
+
+    /// Makes the rows visible. Not to be cancelled.
+    ///
+    /// # Errors
+    /// `commit-unknown` if nobody knows; with any other code the rows are not in, and what was written is gone.
+    pub async fn commit(self, job_id: &str) -> Result<WriteSummary> {
+        let mut summary = self.summary;
+        match self.written {
+            Hidden::Iceberg { written, .. } if written.is_empty() => {}
+            Hidden::Iceberg { written, home } => {
+                let job = JobInfo {
+                    job_id: job_id.to_owned(),
+                    operator_id: uuid::Uuid::new_v4().simple().to_string(),
+                    checkpoint_id: END_OF_INPUT,
+                };
+                let operation = written.to_operation();
+                match commit(home.catalog.as_ref(), &home.table, &home.branch, operation, &job).await {
+                    Ok(committed) => summary.snapshot_id = Some(committed.snapshot_id),
+                    Err(error) => {
+                        if !error.may_have_committed() {
+                            written.discard(&home.table).await;
+                        }
+                        return Err(error);
+                    }
+                }
+            }
+            Hidden::Connector(pending) => pending.commit().await?,
+        }
+        summary.elapsed = self.start.elapsed();
+        Ok(summary)
+    }
+
+    /// Removes what was written.
+    pub async fn discard(self) {
+        match self.written {
+            Hidden::Iceberg { written, home } => written.discard(&home.table).await,
+            Hidden::Connector(pending) => pending.discard().await,
+        }
+    }
+}

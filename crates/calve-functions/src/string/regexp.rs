@@ -1,0 +1,352 @@
+//! Regular expressions, as Java reads them.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, Int32Array, StringBuilder};
+use arrow::datatypes::Int32Type;
+use calve_types::{Error, LogicalType};
+use datafusion_common::Result as DfResult;
+use fancy_regex::{Regex, RegexBuilder};
+
+use super::cut::characters;
+use super::{build, infer_test, infer_three, nullable, signature};
+use crate::args::{Args, Values, failure};
+use crate::collection::list_of_texts;
+use crate::function::{Arg, Call, Inferred, Refusal, ScalarFunction};
+
+pub(crate) static TABLE: &[ScalarFunction] = &[
+    ScalarFunction::kernel("REGEXP", infer_test, regexp),
+    ScalarFunction::kernel("REGEXP_REPLACE", infer_three, regexp_replace).gives_null(),
+    ScalarFunction::kernel("REGEXP_EXTRACT", infer_group, regexp_extract),
+    ScalarFunction::kernel("REGEXP_EXTRACT_ALL", infer_extract_all, regexp_extract_all),
+    ScalarFunction::kernel("REGEXP_COUNT", infer_number, regexp_count),
+    ScalarFunction::kernel("REGEXP_INSTR", infer_number, regexp_instr),
+    ScalarFunction::kernel("REGEXP_SUBSTR", infer_text, regexp_substr),
+];
+
+fn infer_group(args: &[Arg]) -> Inferred {
+    if matches!(args.len(), 2 | 3) {
+        nullable(signature(args, 2, LogicalType::STRING))
+    } else {
+        Err(Refusal::Count("2 arguments"))
+    }
+}
+
+fn infer_extract_all(args: &[Arg]) -> Inferred {
+    if matches!(args.len(), 2 | 3) {
+        nullable(signature(args, 2, LogicalType::Array(Box::new(LogicalType::STRING.nullable()))))
+    } else {
+        Err(Refusal::Count("2 arguments"))
+    }
+}
+
+fn infer_number(args: &[Arg]) -> Inferred {
+    if args.len() == 2 { nullable(signature(args, 2, LogicalType::Int)) } else { Err(Refusal::Count("2 arguments")) }
+}
+
+fn infer_text(args: &[Arg]) -> Inferred {
+    if args.len() == 2 { nullable(signature(args, 2, LogicalType::STRING)) } else { Err(Refusal::Count("2 arguments")) }
+}
+
+/// How often a pattern with look-around or back references may step back before it fails the statement.
+const STEPS: usize = 1_000_000;
+
+/// The last pattern compiled; mostly it is the same for all rows.
+#[derive(Default)]
+pub(super) struct Patterns {
+    last: Option<(String, Option<Regex>)>,
+}
+
+impl Patterns {
+    /// `None` for a pattern that is none.
+    pub fn get(&mut self, pattern: &str) -> Option<&Regex> {
+        if self.last.as_ref().is_none_or(|(text, _)| text != pattern) {
+            let regex = RegexBuilder::new(&from_java(pattern)).backtrack_limit(STEPS).build().ok();
+            self.last = Some((pattern.to_owned(), regex));
+        }
+        self.last.as_ref().and_then(|(_, regex)| regex.as_ref())
+    }
+
+    /// The result of matching with a pattern; `None` and a failed statement if that took too many steps.
+    fn ok<T>(failed: &mut Option<Error>, result: fancy_regex::Result<T>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                failed.get_or_insert_with(|| costly(&error));
+                None
+            }
+        }
+    }
+
+    /// A text for each row, made from the row's text and pattern; `None` is NULL.
+    fn texts(
+        args: &Args,
+        mut f: impl FnMut(usize, &str, &Regex, &mut Option<Error>, &mut String) -> Option<()>,
+    ) -> DfResult<ArrayRef> {
+        let (texts, patterns) = (args.texts(0)?, args.texts(1)?);
+        let (mut compiled, mut failed) = (Self::default(), None);
+        let result = build(args, |row, out| {
+            let text = texts.get(row)?;
+            f(row, text, compiled.get(patterns.get(row)?)?, &mut failed, out)
+        });
+        match failed {
+            None => result,
+            Some(error) => Err(failure(error)),
+        }
+    }
+
+    /// A number for each row, made from the row's text and pattern; `None` is NULL.
+    fn numbers(args: &Args, f: impl Fn(&str, &Regex, &mut Option<Error>) -> Option<usize>) -> DfResult<ArrayRef> {
+        let (texts, patterns) = (args.texts(0)?, args.texts(1)?);
+        let (mut compiled, mut failed) = (Self::default(), None);
+        let numbers: Int32Array = (0..args.rows)
+            .map(|row| {
+                let text = texts.get(row)?;
+                let number = f(text, compiled.get(patterns.get(row)?)?, &mut failed)?;
+                i32::try_from(number).ok()
+            })
+            .collect();
+        match failed {
+            None => Ok(Arc::new(numbers)),
+            Some(error) => Err(failure(error)),
+        }
+    }
+}
+
+/// A pattern of Java's in the dialect of the crate: Java's `\d`, `\w` and `\s` are ASCII only, as are its POSIX
+/// classes; `\h`, `\R`, `\Z` and quoting are written out.
+fn from_java(pattern: &str) -> String {
+    let mut result = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        result.push_str(before);
+        let mut chars = escape.chars();
+        chars.next();
+        let Some(letter) = chars.next() else {
+            result.push('\\');
+            return result;
+        };
+        rest = chars.as_str();
+        match letter {
+            'd' => result.push_str("[0-9]"),
+            'D' => result.push_str("[^0-9]"),
+            'w' => result.push_str("[a-zA-Z0-9_]"),
+            'W' => result.push_str("[^a-zA-Z0-9_]"),
+            's' => result.push_str("[ \\t\\n\\x0B\\f\\r]"),
+            'S' => result.push_str("[^ \\t\\n\\x0B\\f\\r]"),
+            'h' => result.push_str("[ \\t\\x{A0}\\x{1680}\\x{180E}\\x{2000}-\\x{200A}\\x{202F}\\x{205F}\\x{3000}]"),
+            'R' => result.push_str("(?:\\r\\n|[\\n\\x0B\\f\\r\\x{85}\\x{2028}\\x{2029}])"),
+            'Z' => result.push_str("(?=\\n?\\z)"),
+            'e' => result.push_str("\\x1B"),
+            'Q' => {
+                let (quoted, after) = rest.split_once("\\E").unwrap_or((rest, ""));
+                result.push_str(&fancy_regex::escape(quoted));
+                rest = after;
+            }
+            'p' | 'P' => {
+                let posix = rest.strip_prefix('{').and_then(|r| r.split_once('}')).and_then(|(name, after)| {
+                    const NAMES: [&str; 12] = [
+                        "Lower", "Upper", "ASCII", "Alpha", "Digit", "Alnum", "Punct", "Graph", "Print", "Cntrl",
+                        "XDigit", "Space",
+                    ];
+                    NAMES.contains(&name).then(|| (name.to_ascii_lowercase(), after))
+                });
+                match posix {
+                    Some((name, after)) => {
+                        let not = if letter == 'P' { "^" } else { "" };
+                        result.push_str(&format!("[[:{not}{name}:]]"));
+                        rest = after;
+                    }
+                    None => result.extend(['\\', letter]),
+                }
+            }
+            other => result.extend(['\\', other]),
+        }
+    }
+    result.push_str(rest);
+    result
+}
+
+fn regexp(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+    let (texts, patterns) = (args.texts(0)?, args.texts(1)?);
+    let (mut compiled, mut failed) = (Patterns::default(), None);
+    let mut results = Vec::with_capacity(args.rows);
+    for row in 0..args.rows {
+        let (Some(text), Some(pattern)) = (texts.get(row), patterns.get(row)) else {
+            results.push(None);
+            continue;
+        };
+        let Some(regex) = compiled.get(pattern) else { return Err(failure(invalid(pattern))) };
+        results.push(Patterns::ok(&mut failed, regex.is_match(text)).map(|found| found && !pattern.is_empty()));
+    }
+    match failed {
+        None => Ok(Arc::new(BooleanArray::from(results))),
+        Some(error) => Err(failure(error)),
+    }
+}
+
+fn costly(error: &fancy_regex::Error) -> Error {
+    Error::new("invalid-argument", "a regular expression takes too many steps")
+        .with_detail(error.to_string())
+        .with_hint("write it without nested repetitions")
+}
+
+pub(super) fn invalid(pattern: &str) -> Error {
+    Error::new("invalid-argument", format!("invalid regular expression '{pattern}'"))
+}
+
+/// All matches; the replacement is taken as it is. NULL for an invalid pattern.
+fn regexp_replace(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+    let replacements = args.texts(2)?;
+    Patterns::texts(args, |row, text, regex, failed, out| {
+        let replacement = replacements.get(row)?;
+        let mut end = 0;
+        for found in regex.find_iter(text) {
+            let found = Patterns::ok(failed, found)?;
+            out.push_str(text.get(end..found.start())?);
+            out.push_str(replacement);
+            end = found.end();
+        }
+        out.push_str(text.get(end..)?);
+        Some(())
+    })
+}
+
+/// The group of each row: the third argument, else `default`.
+fn groups<'a>(args: &'a Args, default: i32) -> DfResult<impl Fn(usize) -> Option<usize> + 'a> {
+    let groups: Option<Values<'_, _>> = if args.count() > 2 { Some(args.numbers::<Int32Type>(2)?) } else { None };
+    Ok(move |row: usize| {
+        let group = match &groups {
+            None => default,
+            Some(groups) => groups.get(row)?,
+        };
+        usize::try_from(group).ok()
+    })
+}
+
+/// A group of the first match; NULL without one or for an invalid pattern.
+fn regexp_extract(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+    let groups = groups(args, 0)?;
+    Patterns::texts(args, |row, text, regex, failed, out| {
+        let group = groups(row)?;
+        out.push_str(Patterns::ok(failed, regex.captures(text))??.get(group)?.as_str());
+        Some(())
+    })
+}
+
+/// A group of every match, the first group without a third argument; NULL where there is no such group.
+fn regexp_extract_all(call: &Call, args: &Args) -> DfResult<ArrayRef> {
+    let (texts, patterns) = (args.texts(0)?, args.texts(1)?);
+    let groups = groups(args, 1)?;
+    let (mut compiled, mut failed) = (Patterns::default(), None);
+    let mut values = StringBuilder::new();
+    let (mut lengths, mut valid) = (Vec::with_capacity(args.rows), Vec::with_capacity(args.rows));
+    for row in 0..args.rows {
+        let mut matches = || -> Option<usize> {
+            let (text, group) = (texts.get(row)?, groups(row)?);
+            let regex = compiled.get(patterns.get(row)?)?;
+            if group >= regex.captures_len() {
+                return None;
+            }
+            let mut count = 0;
+            for found in regex.captures_iter(text) {
+                values.append_option(Patterns::ok(&mut failed, found)?.get(group).map(|m| m.as_str()));
+                count += 1;
+            }
+            Some(count)
+        };
+        let count = matches();
+        valid.push(count.is_some());
+        lengths.push(count.unwrap_or(0));
+    }
+    match failed {
+        None => list_of_texts(call, lengths, values.finish(), valid),
+        Some(error) => Err(failure(error)),
+    }
+}
+
+fn regexp_count(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+    Patterns::numbers(args, |text, regex, failed| {
+        let mut count = 0;
+        for found in regex.find_iter(text) {
+            Patterns::ok(failed, found)?;
+            count += 1;
+        }
+        Some(count)
+    })
+}
+
+/// From 1; 0 without a match.
+fn regexp_instr(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+    Patterns::numbers(args, |text, regex, failed| {
+        let found = Patterns::ok(failed, regex.find(text))?;
+        Some(found.map_or(0, |m| characters(text.get(..m.start()).unwrap_or("")) + 1))
+    })
+}
+
+fn regexp_substr(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+    Patterns::texts(args, |_, text, regex, failed, out| {
+        out.push_str(Patterns::ok(failed, regex.find(text))??.as_str());
+        Some(())
+    })
+}
+
+/// The parts of a text between matches, as Java's `String.split` has them: empty ones at the end are left out, as is an
+/// empty first one where the match has no width. Without a limit all of them, else at most so many, which keeps empty
+/// ones at the end.
+pub(super) fn split<'a>(text: &'a str, regex: &Regex, limit: Option<usize>) -> DfResult<Vec<&'a str>> {
+    let mut parts = vec![];
+    let mut end = 0;
+    for found in regex.find_iter(text) {
+        let found = found.map_err(|error| failure(costly(&error)))?;
+        if limit.is_some_and(|limit| parts.len() + 1 >= limit) {
+            break;
+        }
+        if found.end() == 0 || found.start() == text.len() && found.start() == found.end() {
+            continue;
+        }
+        parts.push(text.get(end..found.start()).unwrap_or(""));
+        end = found.end();
+    }
+    if parts.is_empty() {
+        return Ok(vec![text]);
+    }
+    parts.push(text.get(end..).unwrap_or(""));
+    if limit.is_none() {
+        while parts.last().is_some_and(|part| part.is_empty()) {
+            parts.pop();
+        }
+    }
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    #[test]
+    fn java_patterns() {
+        let matches = |pattern: &str, text: &str| Regex::new(&from_java(pattern)).unwrap().is_match(text).unwrap();
+        assert!(matches(r"^\Qa.b\E$", "a.b") && !matches(r"^\Qa.b\E$", "axb"));
+        assert!(matches(r"^[\d-]+$", "1-2") && !matches(r"^\d$", "٣"));
+        assert!(matches(r"(?<=a)b", "ab") && matches(r"(a)\1", "aa") && !matches(r"^(?!a)", "a"));
+        assert!(matches(r"^\p{Alpha}+$", "ab") && !matches(r"^\p{Alpha}+$", "é") && matches(r"^\p{L}$", "é"));
+        assert!(matches(r"a\Z", "a\n") && matches(r"\h", "\t") && matches(r"a++b", "aab"));
+    }
+
+    /// Results of Java's `String.split`.
+    #[test]
+    fn splits_as_java() {
+        let split =
+            |text: &'static str, pattern: &str, limit| split(text, &Regex::new(pattern).unwrap(), limit).unwrap();
+        assert_eq!(split("a,b,,", ",", None), ["a", "b"]);
+        assert_eq!(split(",a", ",", None), ["", "a"]);
+        assert_eq!(split("abc", "", None), ["a", "b", "c"]);
+        assert_eq!(split(",,", ",", None), [""; 0]);
+        assert_eq!(split("a=1=2", "=", Some(2)), ["a", "1=2"]);
+        assert_eq!(split("a=", "=", Some(2)), ["a", ""]);
+        assert_eq!(split("", ",", None), [""]);
+    }
+}

@@ -1,0 +1,209 @@
+//! What Flink refuses of a query in streaming mode.
+//!
+//! These rules are about the whole plan (a ranking is a Top-N only under a filter), so they are checked on the bound
+//! statement.
+
+use calve_types::{Error, Result, Span};
+
+use super::{nested, table, walk};
+use crate::catalog::ColumnKind;
+use crate::expr::{Bound, Expr, ExprKind, OverCall, OverFunction, SortKey};
+use crate::rel::{Rel, RelKind};
+
+/// Checks a statement's relation.
+///
+/// # Errors
+/// `not-supported` for functions over windows that Flink has only in batch mode, and for orders in time.
+pub(super) fn check(rel: &Rel) -> Result<()> {
+    visit(rel, &[])
+}
+
+/// What a filter above says of a column.
+#[derive(Debug, Clone, Copy)]
+struct Compared {
+    column: usize,
+    /// Whether it says that the column is not above something.
+    from_above: bool,
+}
+
+fn visit(rel: &Rel, compared: &[Compared]) -> Result<()> {
+    nested(|| match &rel.kind {
+        RelKind::Filter { input, predicate } => {
+            let mut all = compared.to_vec();
+            comparisons(predicate, &mut all);
+            visit(input, &all)
+        }
+        RelKind::Project { input, exprs } => {
+            let below: Vec<Compared> = compared
+                .iter()
+                .filter_map(|c| match exprs.get(c.column)?.kind {
+                    ExprKind::Column(column) => Some(Compared { column, ..*c }),
+                    _ => None,
+                })
+                .collect();
+            visit(input, &below)
+        }
+        RelKind::Over { input, calls } => {
+            over(input, calls, compared)?;
+            visit(input, &[])
+        }
+        _ => walk::inputs(rel).into_iter().try_for_each(|input| visit(input, &[])),
+    })
+}
+
+/// The comparisons of columns in a condition.
+fn comparisons(condition: &Expr, found: &mut Vec<Compared>) {
+    let ExprKind::Call { function, args } = &condition.kind else { return };
+    let column = |e: &Expr| match &e.kind {
+        ExprKind::Column(column) => Some(*column),
+        ExprKind::Cast { expr, .. } => match expr.kind {
+            ExprKind::Column(column) => Some(column),
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut add = |e: Option<&Expr>, from_above: bool| {
+        found.extend(e.and_then(column).map(|column| Compared { column, from_above }));
+    };
+    match (function.name, args.as_slice()) {
+        ("AND", args) => args.iter().for_each(|arg| nested(|| comparisons(arg, found))),
+        ("=", [a, b]) => {
+            add(Some(a), true);
+            add(Some(b), true);
+        }
+        ("<" | "<=", [a, b]) => {
+            add(Some(a), true);
+            add(Some(b), false);
+        }
+        (">" | ">=", [a, b]) => {
+            add(Some(a), false);
+            add(Some(b), true);
+        }
+        ("BETWEEN", [a, ..]) => add(Some(a), true),
+        _ => {}
+    }
+}
+
+fn refused(feature: &str, detail: impl Into<String>, place: Span) -> Error {
+    Error::unsupported(format!("{feature} in streaming mode"))
+        .with_detail(detail)
+        .with_hint("SET 'execution.runtime-mode' = 'batch'")
+        .at(place)
+}
+
+fn over(input: &Rel, calls: &[OverCall], compared: &[Compared]) -> Result<()> {
+    use OverFunction::{CumeDist, DenseRank, Lead, Ntile, PercentRank, Rank, RowNumber};
+    let width = input.fields.len();
+    let Some(first) = calls.first() else { return Ok(()) };
+    if let [call] = calls
+        && matches!(call.function, RowNumber | Rank | DenseRank)
+    {
+        let uses = compared.iter().filter(|c| c.column == width);
+        let name = call.function.name();
+        match (uses.clone().count(), uses.clone().any(|c| c.from_above)) {
+            (0, _) => {}
+            (_, _) if call.function != RowNumber => {
+                let detail = format!("{name}() on streaming table is not supported currently");
+                return Err(refused(&format!("Top-N by {name}"), detail, call.span));
+            }
+            (_, true) => return check_time(input, &call.order, call.span),
+            (_, false) => {
+                let detail = "Rank end is not specified. Currently rank only support TopN, which means the rank end must be specified.";
+                return Err(refused("a ranking without an upper limit", detail, call.span));
+            }
+        }
+    }
+    for call in calls {
+        if matches!(call.function, Ntile | Lead | CumeDist | PercentRank) {
+            let name = call.function.name();
+            let detail = format!("{name} Function is not supported in stream mode.");
+            return Err(refused(name, detail, call.span));
+        }
+        let same_frame = |a: &OverCall| a.frame == first.frame || !is_aggregate(a) || !is_aggregate(first);
+        let same_kind = (call.function == RowNumber) == (first.function == RowNumber);
+        if !(walk::same_window(call, first) && same_frame(call) && same_kind) {
+            let detail = "Over Agg: Unsupported use of OVER windows. All aggregates must be computed on the same window. please re-check the over window statement.";
+            return Err(refused("different windows in one query", detail, call.span));
+        }
+    }
+    let place = first.span;
+    let [key] = first.order.as_slice() else {
+        return Err(refused(
+            "a window that is not ordered by one column",
+            "The window can only be ordered by a single time column.",
+            place,
+        ));
+    };
+    if key.descending {
+        return Err(refused(
+            "a window in descending order",
+            "The window can only be ordered in ASCENDING mode.",
+            place,
+        ));
+    }
+    let frames = || calls.iter().filter(|c| is_aggregate(c)).map(|c| c.frame);
+    if frames().any(|f| matches!(f.end, Bound::Last) || matches!(f.end, Bound::Offset(n) if n > 0)) {
+        return Err(refused(
+            "a frame that ends after the current row",
+            "OVER RANGE FOLLOWING windows are not supported yet.",
+            place,
+        ));
+    }
+    check_time(input, &first.order, place)?;
+    let in_rows = first.function == RowNumber || frames().any(|f| !f.range || f.start != Bound::First);
+    if in_rows {
+        return Err(refused(
+            "such a window over a column that is no time",
+            "OVER windows with UNBOUNDED PRECEDING are not supported when sorting on a non-time attribute column.",
+            place,
+        ));
+    }
+    Ok(())
+}
+
+fn is_aggregate(call: &OverCall) -> bool {
+    matches!(call.function, OverFunction::Aggregate(_))
+}
+
+/// An order in time is one of arrival: rows behind the watermark are dropped, which a query over all rows cannot tell.
+fn check_time(input: &Rel, order: &[SortKey], place: Span) -> Result<()> {
+    let timed = order.iter().any(|key| matches!(key.expr.kind, ExprKind::Column(i) if is_time(input, i)));
+    if timed {
+        return Err(Error::unsupported("windows ordered by a time attribute in streaming mode")
+            .with_hint("SET 'execution.runtime-mode' = 'batch'")
+            .at(place));
+    }
+    Ok(())
+}
+
+/// Whether a column is a time attribute: a column with a watermark, or PROCTIME().
+fn is_time(rel: &Rel, index: usize) -> bool {
+    nested(|| match &rel.kind {
+        RelKind::Scan { table, .. } => {
+            table.physical_columns().nth(index).is_some_and(|c| Some(&c.name) == table.watermark.as_ref())
+        }
+        RelKind::Project { input, exprs } => match exprs.get(index).map(|e| &e.kind) {
+            Some(ExprKind::Column(below)) => is_time(input, *below),
+            Some(ExprKind::Call { function, .. }) if function.name == "PROCTIME" => true,
+            // A computed column with a watermark.
+            Some(_) => match &input.kind {
+                RelKind::Scan { table, .. } => {
+                    let column = table.columns.get(index);
+                    column.is_some_and(|c| {
+                        matches!(c.kind, ColumnKind::Computed(_))
+                            && (Some(&c.name) == table.watermark.as_ref() || table::is_proctime(c))
+                            && table.columns.len() == exprs.len()
+                            && rel.fields.get(index).is_some_and(|f| f.name == c.name)
+                    })
+                }
+                _ => false,
+            },
+            None => false,
+        },
+        RelKind::Filter { input, .. } | RelKind::Over { input, .. } | RelKind::Limit { input, .. } => {
+            is_time(input, index)
+        }
+        RelKind::SetOp { left, right, all: true, .. } => is_time(left, index) && is_time(right, index),
+        _ => false,
+    })
+}

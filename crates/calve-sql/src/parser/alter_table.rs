@@ -1,0 +1,136 @@
+//! `ALTER TABLE`.
+
+use calve_types::{Error, Result};
+use sqlparser::tokenizer::Token;
+
+use super::Parser;
+use crate::statement::{
+    AddedPartition, AlterTable, AlterTableChange, AlteredElements, ColumnKind, ColumnPosition, Statement,
+};
+
+impl Parser {
+    pub(super) fn alter_table(&mut self) -> Result<Statement> {
+        let span = self.span();
+        self.expect_keywords(&["ALTER", "TABLE"])?;
+        let if_exists = self.if_exists();
+        let name = self.name("the name of a table")?;
+        let change = if self.keyword("RENAME") {
+            self.rename()?
+        } else if self.keyword("SET") {
+            AlterTableChange::Set(self.maybe_empty(Self::property)?)
+        } else if self.keyword("RESET") {
+            AlterTableChange::Reset(self.maybe_empty(|p| p.string("an option's name in quotes"))?)
+        } else if self.keyword("ADD") {
+            if self.is_keyword(0, "PARTITION") || self.is_keyword(0, "IF") && self.is_keyword(1, "NOT") {
+                self.add_partitions()?
+            } else {
+                AlterTableChange::Add(self.altered_elements()?)
+            }
+        } else if self.keyword("MODIFY") {
+            AlterTableChange::Modify(self.altered_elements()?)
+        } else if self.keyword("DROP") {
+            self.drop_elements()?
+        } else {
+            return Err(self.expected("RENAME, SET, RESET, ADD, MODIFY or DROP"));
+        };
+        Ok(Statement::AlterTable(Box::new(AlterTable { name, if_exists, change, span })))
+    }
+
+    /// `( item, item )` or `()`.
+    fn maybe_empty<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        if self.peek(0) == Some(&Token::LParen) && self.peek(1) == Some(&Token::RParen) {
+            self.at += 2;
+            return Ok(vec![]);
+        }
+        self.list(item)
+    }
+
+    fn rename(&mut self) -> Result<AlterTableChange> {
+        if self.keyword("TO") {
+            return Ok(AlterTableChange::Rename(self.name("the name of a table")?));
+        }
+        let from = self.name("TO or a column name")?;
+        self.expect_keywords(&["TO"])?;
+        Ok(AlterTableChange::RenameColumn { from, to: self.name("a column name")? })
+    }
+
+    fn add_partitions(&mut self) -> Result<AlterTableChange> {
+        let if_not_exists = self.if_not_exists();
+        let mut partitions = vec![];
+        while partitions.is_empty() || self.is_keyword(0, "PARTITION") {
+            self.expect_keywords(&["PARTITION"])?;
+            let values = self.list(Self::partition_value)?;
+            partitions.push(AddedPartition { values, properties: self.properties()? });
+        }
+        Ok(AlterTableChange::AddPartitions { if_not_exists, partitions })
+    }
+
+    fn drop_elements(&mut self) -> Result<AlterTableChange> {
+        let if_exists = self.if_exists();
+        if if_exists || self.is_keyword(0, "PARTITION") {
+            let mut partitions = vec![];
+            while partitions.is_empty() || self.token(&Token::Comma) {
+                self.expect_keywords(&["PARTITION"])?;
+                partitions.push(self.list(Self::partition_value)?);
+            }
+            return Ok(AlterTableChange::DropPartitions { if_exists, partitions });
+        }
+        Ok(if self.keyword("CONSTRAINT") {
+            AlterTableChange::DropConstraint(self.ident("the name of the constraint")?)
+        } else if self.keywords(&["PRIMARY", "KEY"]) {
+            AlterTableChange::DropPrimaryKey
+        } else if self.keyword("WATERMARK") {
+            AlterTableChange::DropWatermark
+        } else if self.keyword("DISTRIBUTION") {
+            AlterTableChange::DropDistribution
+        } else if self.peek(0) == Some(&Token::LParen) {
+            AlterTableChange::DropColumns(self.list(|p| p.name("a column name"))?)
+        } else {
+            AlterTableChange::DropColumns(vec![self.name("a column name")?])
+        })
+    }
+
+    /// `element`, `( element, .. )` or `DISTRIBUTION ..`
+    fn altered_elements(&mut self) -> Result<AlteredElements> {
+        let mut elements = AlteredElements::default();
+        if self.is_keyword(0, "DISTRIBUTION") {
+            elements.distribution = self.distribution()?;
+        } else if self.token(&Token::LParen) {
+            self.altered_element(&mut elements)?;
+            while self.token(&Token::Comma) {
+                self.altered_element(&mut elements)?;
+            }
+            self.expect(&Token::RParen)?;
+        } else {
+            self.altered_element(&mut elements)?;
+        }
+        Ok(elements)
+    }
+
+    fn altered_element(&mut self, elements: &mut AlteredElements) -> Result<()> {
+        if self.peek(1) == Some(&Token::Period) {
+            return Err(Error::unsupported("nested columns in ALTER TABLE").at(self.span()));
+        }
+        let mut defined = self.empty_elements();
+        defined.primary_key = elements.primary_key.take();
+        defined.watermark = elements.watermark.take();
+        self.element(&mut defined)?;
+        elements.primary_key = defined.primary_key;
+        elements.watermark = defined.watermark;
+        elements.unique.extend(defined.unique);
+        for column in defined.columns {
+            if column.kind == ColumnKind::OfQuery {
+                return Err(self.expected("a data type"));
+            }
+            let position = if self.keyword("FIRST") {
+                Some(ColumnPosition::First)
+            } else if self.keyword("AFTER") {
+                Some(ColumnPosition::After(self.ident("a column name")?))
+            } else {
+                None
+            };
+            elements.columns.push((column, position));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! ALTER TABLE.
+
+use calve_types::Span;
+use sqlparser::ast;
+
+use super::{ColumnDef, Distribution, Ident, Name, PrimaryKey, Property, Watermark};
+
+/// `ALTER TABLE [IF EXISTS] t ..`
+#[derive(Debug, Clone, PartialEq)]
+pub struct AlterTable {
+    /// The table.
+    pub name: Name,
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// What changes.
+    pub change: AlterTableChange,
+    /// Where it begins.
+    pub span: Span,
+}
+
+/// What ALTER TABLE changes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AlterTableChange {
+    /// `RENAME TO name`
+    Rename(Name),
+    /// `RENAME column TO column`; more parts name a field inside a row.
+    RenameColumn {
+        /// The column.
+        from: Name,
+        /// Its new name.
+        to: Name,
+    },
+    /// `SET ('k' = 'v', ..)`, maybe empty.
+    Set(Vec<Property>),
+    /// `RESET ('k', ..)`, maybe empty.
+    Reset(Vec<String>),
+    /// `ADD`: columns, keys, a watermark, a distribution.
+    Add(AlteredElements),
+    /// `MODIFY`: as ADD, in place of what is there.
+    Modify(AlteredElements),
+    /// `DROP column`, `DROP (columns)`; more parts name a field inside a row.
+    DropColumns(Vec<Name>),
+    /// `DROP CONSTRAINT name`
+    DropConstraint(Ident),
+    /// `DROP PRIMARY KEY`
+    DropPrimaryKey,
+    /// `DROP WATERMARK`
+    DropWatermark,
+    /// `DROP DISTRIBUTION`
+    DropDistribution,
+    /// `ADD [IF NOT EXISTS] PARTITION (k = v, ..) [WITH (..)] ..`
+    AddPartitions {
+        /// `IF NOT EXISTS`.
+        if_not_exists: bool,
+        /// The partitions.
+        partitions: Vec<AddedPartition>,
+    },
+    /// `DROP [IF EXISTS] PARTITION (k = v, ..), ..`
+    DropPartitions {
+        /// `IF EXISTS`.
+        if_exists: bool,
+        /// Columns and literals of each partition.
+        partitions: Vec<Vec<(Ident, ast::Expr)>>,
+    },
+}
+
+/// `PARTITION (k = v, ..) [WITH (..)]`
+#[derive(Debug, Clone, PartialEq)]
+pub struct AddedPartition {
+    /// Columns and literals.
+    pub values: Vec<(Ident, ast::Expr)>,
+    /// `WITH`.
+    pub properties: Vec<Property>,
+}
+
+/// What ADD and MODIFY name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AlteredElements {
+    /// Columns in order, each with its place.
+    pub columns: Vec<(ColumnDef, Option<ColumnPosition>)>,
+    /// `PRIMARY KEY`, inline or as a constraint.
+    pub primary_key: Option<PrimaryKey>,
+    /// Where `UNIQUE` stands, for each time it does.
+    pub unique: Vec<Span>,
+    /// `WATERMARK FOR column AS expr`.
+    pub watermark: Option<Watermark>,
+    /// `DISTRIBUTION ..`.
+    pub distribution: Option<Distribution>,
+}
+
+/// Where a column comes to stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnPosition {
+    /// `FIRST`
+    First,
+    /// `AFTER column`
+    After(Ident),
+}

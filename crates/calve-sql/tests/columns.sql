@@ -1,0 +1,1528 @@
+--#
+CONCAT(b,'x')
+--=
+CONCAT(`b`, 'x')
+--#
+md5(b)
+--=
+MD5(`b`)
+--#
+IF(a>1,'x','y')
+--=
+IF(`a` > 1, 'x', 'y')
+--#
+DATE_FORMAT(ts,'yyyy')
+--=
+DATE_FORMAT(`ts`, 'yyyy')
+--#
+PROCTIME()
+--=
+PROCTIME()
+--#
+upper(b)
+--=
+UPPER(`b`)
+--#
+COALESCE(a,1)
+--=
+COALESCE(`a`, 1)
+--#
+TO_TIMESTAMP(b)
+--=
+TO_TIMESTAMP(`b`)
+--#
+CAST(a AS STRING)
+--=
+CAST(`a` AS STRING)
+--#
+SUBSTRING(b,1,2)
+--=
+SUBSTRING(`b`, 1, 2)
+--#
+JSON_VALUE(b,'$.a')
+--=
+JSON_VALUE(`b`, '$.a')
+--#
+b IS JSON
+--=
+`b` IS JSON VALUE
+--#
+CASE a WHEN 1 THEN 2 END
+--=
+CASE WHEN `a` = 1 THEN 2 ELSE NULL END
+--#
+a BETWEEN 1 AND 2
+--=
+`a` BETWEEN ASYMMETRIC 1 AND 2
+--#
+NOT (a IS NULL)
+--=
+NOT `a` IS NULL
+--#
+r.x
+--=
+`r`.`x`
+--#
+m['k']
+--=
+`m`['k']
+--#
+arr[1]
+--=
+`arr`[1]
+--#
+TRIM(b)
+--=
+TRIM(BOTH ' ' FROM `b`)
+--#
+ts - INTERVAL '5' SECOND
+--=
+`ts` - INTERVAL '5' SECOND
+--#
+LEFT(b,1)
+--=
+LEFT(`b`, 1)
+--#
+'é'
+--=
+u&'\00e9'
+--#
+CURRENT_TIMESTAMP
+--=
+CURRENT_TIMESTAMP
+--#
+to_date(b)
+--=
+TO_DATE(`b`)
+--#
+IFNULL(a,1)
+--=
+`IFNULL`(`a`, 1)
+--#
+REGEXP_REPLACE(b,'a','b')
+--=
+REGEXP_REPLACE(`b`, 'a', 'b')
+--#
+a IN (1,2)
+--=
+`a` IN (1, 2)
+--#
+(a + 1) * 2
+--=
+(`a` + 1) * 2
+--#
+YEAR(dt)
+--=
+EXTRACT(YEAR FROM `dt`)
+--#
+TO_TIMESTAMP_LTZ(a, 3)
+--=
+`TO_TIMESTAMP_LTZ`(`a`, 3)
+--#
+NOW()
+--=
+NOW()
+--#
+SPLIT_INDEX(b,',',0)
+--=
+SPLIT_INDEX(`b`, ',', 0)
+--#
+UUID()
+--=
+UUID()
+--#
+SUBSTR(b,1)
+--=
+SUBSTR(`b`, 1)
+--#
+1
+--=
+1
+--#
+2147483648
+--=
+2147483648
+--#
+1.5
+--=
+1.5
+--#
+1e3
+--=
+1E3
+--#
+1.0
+--=
+1.0
+--#
+'abc'
+--=
+'abc'
+--#
+TRUE
+--=
+TRUE
+--#
+X'AB'
+--=
+X'AB'
+--#
+DATE '2020-01-31'
+--=
+DATE '2020-01-31'
+--#
+TIME '10:00:00.123'
+--=
+TIME '10:00:00.123'
+--#
+TIMESTAMP '2020-01-01 00:00:00.123456789'
+--=
+TIMESTAMP '2020-01-01 00:00:00.123456789'
+--#
+INTERVAL '1' DAY
+--=
+INTERVAL '1' DAY
+--#
+INTERVAL '1-2' YEAR TO MONTH
+--=
+INTERVAL '1-2' YEAR TO MONTH
+--#
+ARRAY[1,2,3]
+--=
+ARRAY[1, 2, 3]
+--#
+MAP['a',1,'b',2]
+--=
+MAP['a', 1, 'b', 2]
+--#
+ROW(1,'x')
+--=
+ROW(1, 'x')
+--#
+1/2
+--=
+1 / 2
+--#
+7/2
+--=
+7 / 2
+--#
+-7/2
+--=
+-7 / 2
+--#
+5 % 3
+--=
+5 % 3
+--#
+-5 % 3
+--=
+-5 % 3
+--#
+MOD(-7,3)
+--=
+MOD(-7, 3)
+--#
+5.0/2
+--=
+5.0 / 2
+--#
+CAST(1 AS DECIMAL(10,2))/CAST(3 AS DECIMAL(10,2))
+--=
+CAST(1 AS DECIMAL(10, 2)) / CAST(3 AS DECIMAL(10, 2))
+--#
+CAST(1 AS DECIMAL(38,18))/CAST(3 AS DECIMAL(38,18))
+--=
+CAST(1 AS DECIMAL(38, 18)) / CAST(3 AS DECIMAL(38, 18))
+--#
+CAST(1.23 AS DECIMAL(10,2))*CAST(4.5 AS DECIMAL(10,2))
+--=
+CAST(1.23 AS DECIMAL(10, 2)) * CAST(4.5 AS DECIMAL(10, 2))
+--#
+CAST(1 AS DECIMAL(38,10))*CAST(2 AS DECIMAL(38,10))
+--=
+CAST(1 AS DECIMAL(38, 10)) * CAST(2 AS DECIMAL(38, 10))
+--#
+CAST(1 AS DECIMAL(10,2))+CAST(2 AS DECIMAL(12,4))
+--=
+CAST(1 AS DECIMAL(10, 2)) + CAST(2 AS DECIMAL(12, 4))
+--#
+CAST(1 AS DECIMAL(38,18))+CAST(2 AS DECIMAL(38,10))
+--=
+CAST(1 AS DECIMAL(38, 18)) + CAST(2 AS DECIMAL(38, 10))
+--#
+CAST(7 AS DECIMAL(10,2)) % CAST(3 AS DECIMAL(10,3))
+--=
+CAST(7 AS DECIMAL(10, 2)) % CAST(3 AS DECIMAL(10, 3))
+--#
+CAST(1 AS DECIMAL(10,2)) + 1
+--=
+CAST(1 AS DECIMAL(10, 2)) + 1
+--#
+CAST(1 AS DECIMAL(10,2)) * CAST(1.5 AS DOUBLE)
+--=
+CAST(1 AS DECIMAL(10, 2)) * CAST(1.5 AS DOUBLE)
+--#
+CAST(1 AS DECIMAL(10,2)) * 3
+--=
+CAST(1 AS DECIMAL(10, 2)) * 3
+--#
+2147483647 + 1
+--=
+2147483647 + 1
+--#
+CAST(2147483647 AS INT) + CAST(1 AS INT)
+--=
+CAST(2147483647 AS INTEGER) + CAST(1 AS INTEGER)
+--#
+CAST(9223372036854775807 AS BIGINT) + CAST(1 AS BIGINT)
+--=
+CAST(9223372036854775807 AS BIGINT) + CAST(1 AS BIGINT)
+--#
+CAST(2147483647 AS INT) * 2
+--=
+CAST(2147483647 AS INTEGER) * 2
+--#
+-CAST(-2147483648 AS INT)
+--=
+- CAST(-2147483648 AS INTEGER)
+--#
+CAST(127 AS TINYINT) + CAST(1 AS TINYINT)
+--=
+CAST(127 AS TINYINT) + CAST(1 AS TINYINT)
+--#
+CAST(1 AS INT) + CAST(1 AS BIGINT)
+--=
+CAST(1 AS INTEGER) + CAST(1 AS BIGINT)
+--#
+CAST(1 AS INT) + CAST(1.5 AS FLOAT)
+--=
+CAST(1 AS INTEGER) + CAST(1.5 AS FLOAT)
+--#
+CAST(1 AS BIGINT) + CAST(1.5 AS FLOAT)
+--=
+CAST(1 AS BIGINT) + CAST(1.5 AS FLOAT)
+--#
+1.0 = 1
+--=
+1.0 = 1
+--#
+'a' = 'a '
+--=
+'a' = 'a '
+--#
+CAST('a' AS CHAR(3)) = 'a'
+--=
+CAST('a' AS CHAR(3)) = 'a'
+--#
+CAST('a' AS CHAR(3)) || 'x'
+--=
+CAST('a' AS CHAR(3)) || 'x'
+--#
+CAST('abcdef' AS VARCHAR(3))
+--=
+CAST('abcdef' AS VARCHAR(3))
+--#
+CAST('abcdef' AS CHAR(3))
+--=
+CAST('abcdef' AS CHAR(3))
+--#
+CAST('ab' AS CHAR(5))
+--=
+CAST('ab' AS CHAR(5))
+--#
+CHAR_LENGTH(CAST('ab' AS CHAR(5)))
+--=
+CHAR_LENGTH(CAST('ab' AS CHAR(5)))
+--#
+DATE '2020-01-01' = '2020-01-01'
+--=
+DATE '2020-01-01' = '2020-01-01'
+--#
+TIMESTAMP '2020-01-01 00:00:00' > '2019-12-31 00:00:00'
+--=
+TIMESTAMP '2020-01-01 00:00:00' > '2019-12-31 00:00:00'
+--#
+NULL = NULL
+--=
+NULL = NULL
+--#
+1 <> NULL
+--=
+1 <> NULL
+--#
+1 IS DISTINCT FROM NULL
+--=
+1 IS DISTINCT FROM NULL
+--#
+NULL IS NOT DISTINCT FROM NULL
+--=
+NULL IS NOT DISTINCT FROM NULL
+--#
+1 IN (1, NULL)
+--=
+1 IN (1, NULL)
+--#
+2 IN (1, NULL)
+--=
+2 IN (1, NULL)
+--#
+2 NOT IN (1, NULL)
+--=
+2 NOT IN (1, NULL)
+--#
+1 BETWEEN 0 AND 2
+--=
+1 BETWEEN ASYMMETRIC 0 AND 2
+--#
+1 BETWEEN 2 AND 0
+--=
+1 BETWEEN ASYMMETRIC 2 AND 0
+--#
+1 BETWEEN SYMMETRIC 2 AND 0
+--=
+1 BETWEEN SYMMETRIC 2 AND 0
+--#
+'abc' LIKE 'a%'
+--=
+'abc' LIKE 'a%'
+--#
+'abc' LIKE 'A%'
+--=
+'abc' LIKE 'A%'
+--#
+'a_c' LIKE 'a!_c' ESCAPE '!'
+--=
+'a_c' LIKE 'a!_c' ESCAPE '!'
+--#
+'a\c' LIKE 'a\c'
+--=
+'a\c' LIKE 'a\c'
+--#
+'abc' SIMILAR TO '(a|b)%'
+--=
+'abc' SIMILAR TO '(a|b)%'
+--#
+'abc' SIMILAR TO 'a.c'
+--=
+'abc' SIMILAR TO 'a.c'
+--#
+TRUE IS UNKNOWN
+--=
+TRUE IS UNKNOWN
+--#
+CAST('NaN' AS DOUBLE) = CAST('NaN' AS DOUBLE)
+--=
+CAST('NaN' AS DOUBLE) = CAST('NaN' AS DOUBLE)
+--#
+CAST(' 12 ' AS INT)
+--=
+CAST(' 12 ' AS INTEGER)
+--#
+CAST('12.7' AS INT)
+--=
+CAST('12.7' AS INTEGER)
+--#
+CAST(12.7 AS INT)
+--=
+CAST(12.7 AS INTEGER)
+--#
+CAST(-12.7 AS INT)
+--=
+CAST(-12.7 AS INTEGER)
+--#
+CAST(CAST(12.7 AS DOUBLE) AS INT)
+--=
+CAST(CAST(12.7 AS DOUBLE) AS INTEGER)
+--#
+CAST(CAST(1e20 AS DOUBLE) AS INT)
+--=
+CAST(CAST(1E20 AS DOUBLE) AS INTEGER)
+--#
+CAST(300 AS TINYINT)
+--=
+CAST(300 AS TINYINT)
+--#
+CAST(3000000000 AS INT)
+--=
+CAST(3000000000 AS INTEGER)
+--#
+CAST('1.255' AS DECIMAL(10,2))
+--=
+CAST('1.255' AS DECIMAL(10, 2))
+--#
+CAST(1.255 AS DECIMAL(10,2))
+--=
+CAST(1.255 AS DECIMAL(10, 2))
+--#
+CAST(1.5 AS STRING)
+--=
+CAST(1.5 AS STRING)
+--#
+CAST(CAST(1.5 AS DOUBLE) AS STRING)
+--=
+CAST(CAST(1.5 AS DOUBLE) AS STRING)
+--#
+CAST(CAST(1e10 AS DOUBLE) AS STRING)
+--=
+CAST(CAST(1E10 AS DOUBLE) AS STRING)
+--#
+CAST(CAST(1e-5 AS DOUBLE) AS STRING)
+--=
+CAST(CAST(1E-5 AS DOUBLE) AS STRING)
+--#
+CAST(CAST(100 AS DOUBLE) AS STRING)
+--=
+CAST(CAST(100 AS DOUBLE) AS STRING)
+--#
+CAST(CAST(1.1 AS FLOAT) AS STRING)
+--=
+CAST(CAST(1.1 AS FLOAT) AS STRING)
+--#
+CAST(CAST(1.1 AS FLOAT) AS DOUBLE)
+--=
+CAST(CAST(1.1 AS FLOAT) AS DOUBLE)
+--#
+CAST(TRUE AS STRING)
+--=
+CAST(TRUE AS STRING)
+--#
+CAST(TRUE AS INT)
+--=
+CAST(TRUE AS INTEGER)
+--#
+CAST(0 AS BOOLEAN)
+--=
+CAST(0 AS BOOLEAN)
+--#
+CAST(2 AS BOOLEAN)
+--=
+CAST(2 AS BOOLEAN)
+--#
+CAST('true' AS BOOLEAN)
+--=
+CAST('true' AS BOOLEAN)
+--#
+CAST('T' AS BOOLEAN)
+--=
+CAST('T' AS BOOLEAN)
+--#
+CAST('yes' AS BOOLEAN)
+--=
+CAST('yes' AS BOOLEAN)
+--#
+CAST('1' AS BOOLEAN)
+--=
+CAST('1' AS BOOLEAN)
+--#
+CAST('2020-01-01' AS DATE)
+--=
+CAST('2020-01-01' AS DATE)
+--#
+CAST('2020-1-1' AS DATE)
+--=
+CAST('2020-1-1' AS DATE)
+--#
+CAST('2020-01-01 10:00:00' AS DATE)
+--=
+CAST('2020-01-01 10:00:00' AS DATE)
+--#
+CAST('2020-01-01 10:00:00' AS TIMESTAMP(3))
+--=
+CAST('2020-01-01 10:00:00' AS TIMESTAMP(3))
+--#
+CAST('2020-01-01' AS TIMESTAMP(3))
+--=
+CAST('2020-01-01' AS TIMESTAMP(3))
+--#
+CAST('10:11' AS TIME)
+--=
+CAST('10:11' AS TIME)
+--#
+CAST('10:11:12.987' AS TIME)
+--=
+CAST('10:11:12.987' AS TIME)
+--#
+CAST(TIMESTAMP '2020-01-01 10:00:00.123' AS STRING)
+--=
+CAST(TIMESTAMP '2020-01-01 10:00:00.123' AS STRING)
+--#
+CAST(TIMESTAMP '2020-01-01 10:00:00' AS STRING)
+--=
+CAST(TIMESTAMP '2020-01-01 10:00:00' AS STRING)
+--#
+CAST(CAST('2020-01-01 10:00:00.123456' AS TIMESTAMP(3)) AS STRING)
+--=
+CAST(CAST('2020-01-01 10:00:00.123456' AS TIMESTAMP(3)) AS STRING)
+--#
+CAST(CAST('2020-01-01 10:00:00' AS TIMESTAMP(3)) AS STRING)
+--=
+CAST(CAST('2020-01-01 10:00:00' AS TIMESTAMP(3)) AS STRING)
+--#
+CAST(DATE '2020-01-01' AS STRING)
+--=
+CAST(DATE '2020-01-01' AS STRING)
+--#
+CAST(DATE '2020-01-01' AS TIMESTAMP(3))
+--=
+CAST(DATE '2020-01-01' AS TIMESTAMP(3))
+--#
+CAST(TIMESTAMP '2020-01-01 10:00:00' AS DATE)
+--=
+CAST(TIMESTAMP '2020-01-01 10:00:00' AS DATE)
+--#
+CAST(TIMESTAMP '2020-01-01 10:00:00' AS TIME)
+--=
+CAST(TIMESTAMP '2020-01-01 10:00:00' AS TIME)
+--#
+CAST(TIMESTAMP '2020-01-01 10:00:00' AS TIMESTAMP_LTZ(3))
+--=
+CAST(TIMESTAMP '2020-01-01 10:00:00' AS TIMESTAMP_LTZ(3))
+--#
+CAST(CAST(TIMESTAMP '2020-01-01 10:00:00' AS TIMESTAMP_LTZ(3)) AS STRING)
+--=
+CAST(CAST(TIMESTAMP '2020-01-01 10:00:00' AS TIMESTAMP_LTZ(3)) AS STRING)
+--#
+CAST(CAST(TIMESTAMP '2020-01-01 10:00:00' AS TIMESTAMP_LTZ(3)) AS TIMESTAMP(3))
+--=
+CAST(CAST(TIMESTAMP '2020-01-01 10:00:00' AS TIMESTAMP_LTZ(3)) AS TIMESTAMP(3))
+--#
+CAST(MAP['a',1] AS STRING)
+--=
+CAST(MAP['a', 1] AS STRING)
+--#
+CAST(X'48656C6C6F' AS STRING)
+--=
+CAST(X'48656C6C6F' AS STRING)
+--#
+CAST('Hello' AS BYTES)
+--=
+CAST('Hello' AS BYTES)
+--#
+CAST(INTERVAL '1 02:03:04' DAY TO SECOND AS STRING)
+--=
+CAST(INTERVAL '1 02:03:04' DAY TO SECOND AS STRING)
+--#
+CAST(INTERVAL '1-2' YEAR TO MONTH AS STRING)
+--=
+CAST(INTERVAL '1-2' YEAR TO MONTH AS STRING)
+--#
+CAST('1e3' AS DOUBLE)
+--=
+CAST('1e3' AS DOUBLE)
+--#
+CAST('+5' AS INT)
+--=
+CAST('+5' AS INTEGER)
+--#
+CAST('Infinity' AS DOUBLE)
+--=
+CAST('Infinity' AS DOUBLE)
+--#
+TRY_CAST('abc' AS INT)
+--=
+TRY_CAST('abc' AS INTEGER)
+--#
+TRY_CAST('300' AS TINYINT)
+--=
+TRY_CAST('300' AS TINYINT)
+--#
+TRY_CAST(300 AS TINYINT)
+--=
+TRY_CAST(300 AS TINYINT)
+--#
+CHAR_LENGTH('héllo')
+--=
+CHAR_LENGTH(u&'h\00e9llo')
+--#
+CHARACTER_LENGTH('abc')
+--=
+CHARACTER_LENGTH('abc')
+--#
+UPPER('straße')
+--=
+UPPER(u&'stra\00dfe')
+--#
+LOWER('ABC')
+--=
+LOWER('ABC')
+--#
+INITCAP('hello wORLD-foo bar')
+--=
+INITCAP('hello wORLD-foo bar')
+--#
+CONCAT('a','b')
+--=
+CONCAT('a', 'b')
+--#
+SUBSTRING('hello' FROM 2 FOR 3)
+--=
+SUBSTRING('hello', 2, 3)
+--#
+SUBSTRING('hello', 0, 2)
+--=
+SUBSTRING('hello', 0, 2)
+--#
+SUBSTRING('hello', -3)
+--=
+SUBSTRING('hello', -3)
+--#
+SUBSTRING('hello', -3, 2)
+--=
+SUBSTRING('hello', -3, 2)
+--#
+SUBSTRING('hello', 2, -1)
+--=
+SUBSTRING('hello', 2, -1)
+--#
+SUBSTR('hello', 0)
+--=
+SUBSTR('hello', 0)
+--#
+SUBSTR('hello', -3)
+--=
+SUBSTR('hello', -3)
+--#
+POSITION('l' IN 'hello')
+--=
+POSITION('l' IN 'hello')
+--#
+POSITION('' IN 'hello')
+--=
+POSITION('' IN 'hello')
+--#
+LOCATE('l', 'hello')
+--=
+LOCATE('l', 'hello')
+--#
+LOCATE('l', 'hello', 4)
+--=
+LOCATE('l', 'hello', 4)
+--#
+INSTR('hello', 'l')
+--=
+INSTR('hello', 'l')
+--#
+TRIM(BOTH 'x' FROM 'xxaxx')
+--=
+TRIM(BOTH 'x' FROM 'xxaxx')
+--#
+TRIM(LEADING 'x' FROM 'xxaxx')
+--=
+TRIM(LEADING 'x' FROM 'xxaxx')
+--#
+TRIM('  a  ')
+--=
+TRIM(BOTH ' ' FROM '  a  ')
+--#
+TRIM(BOTH 'xy' FROM 'xyayx')
+--=
+TRIM(BOTH 'xy' FROM 'xyayx')
+--#
+LTRIM('  a ')
+--=
+LTRIM('  a ')
+--#
+LTRIM('xxa', 'x')
+--=
+LTRIM('xxa', 'x')
+--#
+RTRIM(' a  ')
+--=
+RTRIM(' a  ')
+--#
+REPLACE('hello','l','L')
+--=
+REPLACE('hello', 'l', 'L')
+--#
+REGEXP_REPLACE('foobar', 'oo|ar', 'X')
+--=
+REGEXP_REPLACE('foobar', 'oo|ar', 'X')
+--#
+REGEXP_REPLACE('foobar', '(o)', '$1$1')
+--=
+REGEXP_REPLACE('foobar', '(o)', '$1$1')
+--#
+REGEXP_EXTRACT('foothebar', 'foo(.*?)(bar)', 2)
+--=
+REGEXP_EXTRACT('foothebar', 'foo(.*?)(bar)', 2)
+--#
+REGEXP('foobar', 'o+')
+--=
+REGEXP('foobar', 'o+')
+--#
+OVERLAY('xxxxxtest' PLACING 'xxxx' FROM 6 FOR 2)
+--=
+OVERLAY('xxxxxtest' PLACING 'xxxx' FROM 6 FOR 2)
+--#
+OVERLAY('abc' PLACING 'X' FROM 10)
+--=
+OVERLAY('abc' PLACING 'X' FROM 10)
+--#
+LPAD('hi', 4, '?')
+--=
+LPAD('hi', 4, '?')
+--#
+LPAD('hi', 1, '?')
+--=
+LPAD('hi', 1, '?')
+--#
+RPAD('hi', 4, '?')
+--=
+RPAD('hi', 4, '?')
+--#
+LEFT('hello', 2)
+--=
+LEFT('hello', 2)
+--#
+RIGHT('hello', 2)
+--=
+RIGHT('hello', 2)
+--#
+LEFT('hello', -1)
+--=
+LEFT('hello', -1)
+--#
+RIGHT('hello', -2)
+--=
+RIGHT('hello', -2)
+--#
+REPEAT('ab', 3)
+--=
+REPEAT('ab', 3)
+--#
+REVERSE('abc')
+--=
+REVERSE('abc')
+--#
+ASCII('abc')
+--=
+ASCII('abc')
+--#
+ASCII('')
+--=
+ASCII('')
+--#
+CHR(97)
+--=
+CHR(97)
+--#
+CHR(353)
+--=
+CHR(353)
+--#
+ENCODE('hello','UTF-8')
+--=
+ENCODE('hello', 'UTF-8')
+--#
+DECODE(X'68656C6C6F','UTF-8')
+--=
+DECODE(X'68656C6C6F', 'UTF-8')
+--#
+FROM_BASE64('aGVsbG8=')
+--=
+FROM_BASE64('aGVsbG8=')
+--#
+TO_BASE64('hello')
+--=
+TO_BASE64('hello')
+--#
+MD5('hello')
+--=
+MD5('hello')
+--#
+SHA1('hello')
+--=
+SHA1('hello')
+--#
+SHA224('hello')
+--=
+SHA224('hello')
+--#
+SHA256('hello')
+--=
+SHA256('hello')
+--#
+SHA2('hello', 256)
+--=
+SHA2('hello', 256)
+--#
+HEX('hello')
+--=
+HEX('hello')
+--#
+HEX(255)
+--=
+HEX(255)
+--#
+BIN(4)
+--=
+BIN(4)
+--#
+UUID()
+--=
+UUID()
+--#
+SPLIT_INDEX('a,b,c', ',', 1)
+--=
+SPLIT_INDEX('a,b,c', ',', 1)
+--#
+SPLIT('a,b,c', ',')
+--=
+`SPLIT`('a,b,c', ',')
+--#
+STR_TO_MAP('a=1,b=2')
+--=
+STR_TO_MAP('a=1,b=2')
+--#
+STR_TO_MAP('a:1;b:2', ';', ':')
+--=
+STR_TO_MAP('a:1;b:2', ';', ':')
+--#
+PARSE_URL('http://facebook.com/path?k=v', 'QUERY', 'k')
+--=
+PARSE_URL('http://facebook.com/path?k=v', 'QUERY', 'k')
+--#
+IS_ALPHA('abc')
+--=
+IS_ALPHA('abc')
+--#
+IS_DIGIT('123')
+--=
+IS_DIGIT('123')
+--#
+IS_DECIMAL('1.5')
+--=
+IS_DECIMAL('1.5')
+--#
+IF(TRUE, 1, 2)
+--=
+IF(TRUE, 1, 2)
+--#
+GREATEST('a','b')
+--=
+`GREATEST`('a', 'b')
+--#
+TYPEOF(1)
+--=
+`TYPEOF`(1)
+--#
+TYPEOF(CAST(1 AS DECIMAL(10,2)))
+--=
+`TYPEOF`(CAST(1 AS DECIMAL(10, 2)))
+--#
+HASH_CODE('a')
+--=
+HASH_CODE('a')
+--#
+ABS(-5)
+--=
+ABS(-5)
+--#
+ABS(CAST(-2147483648 AS INT))
+--=
+ABS(CAST(-2147483648 AS INTEGER))
+--#
+CEIL(1.2)
+--=
+CEIL(1.2)
+--#
+CEIL(CAST(1.2 AS DOUBLE))
+--=
+CEIL(CAST(1.2 AS DOUBLE))
+--#
+CEILING(-1.2)
+--=
+CEIL(-1.2)
+--#
+FLOOR(-1.2)
+--=
+FLOOR(-1.2)
+--#
+FLOOR(5)
+--=
+FLOOR(5)
+--#
+ROUND(2.5)
+--=
+ROUND(2.5)
+--#
+ROUND(-2.5)
+--=
+ROUND(-2.5)
+--#
+ROUND(CAST(2.5 AS DOUBLE))
+--=
+ROUND(CAST(2.5 AS DOUBLE))
+--#
+ROUND(CAST(0.125 AS DOUBLE), 2)
+--=
+ROUND(CAST(0.125 AS DOUBLE), 2)
+--#
+ROUND(1234.567, -2)
+--=
+ROUND(1234.567, -2)
+--#
+ROUND(12345, -2)
+--=
+ROUND(12345, -2)
+--#
+TRUNCATE(42.345, 2)
+--=
+TRUNCATE(42.345, 2)
+--#
+TRUNCATE(-42.345, -1)
+--=
+TRUNCATE(-42.345, -1)
+--#
+TRUNCATE(CAST(42.345 AS DOUBLE), 2)
+--=
+TRUNCATE(CAST(42.345 AS DOUBLE), 2)
+--#
+POWER(2, 10)
+--=
+POWER(2, 10)
+--#
+SQRT(2)
+--=
+SQRT(2)
+--#
+SQRT(-1)
+--=
+SQRT(-1)
+--#
+EXP(1)
+--=
+EXP(1)
+--#
+LN(0)
+--=
+LN(0)
+--#
+LN(-1)
+--=
+LN(-1)
+--#
+LN(10)
+--=
+LN(10)
+--#
+LOG(10)
+--=
+LOG(10)
+--#
+LOG(2, 8)
+--=
+LOG(2, 8)
+--#
+LOG10(100)
+--=
+LOG10(100)
+--#
+LOG2(8)
+--=
+LOG2(8)
+--#
+SIN(1)
+--=
+SIN(1)
+--#
+COSH(1)
+--=
+COSH(1)
+--#
+TAN(1)
+--=
+TAN(1)
+--#
+COT(1)
+--=
+COT(1)
+--#
+ASIN(2)
+--=
+ASIN(2)
+--#
+ATAN2(1,1)
+--=
+ATAN2(1, 1)
+--#
+SINH(1)
+--=
+SINH(1)
+--#
+TANH(1)
+--=
+TANH(1)
+--#
+DEGREES(3.14159)
+--=
+DEGREES(3.14159)
+--#
+RADIANS(180)
+--=
+RADIANS(180)
+--#
+PI()
+--=
+PI()
+--#
+PI
+--=
+PI
+--#
+E()
+--=
+E()
+--#
+RAND(1)
+--=
+RAND(1)
+--#
+RAND_INTEGER(1, 10)
+--=
+RAND_INTEGER(1, 10)
+--#
+SIGN(-5)
+--=
+SIGN(-5)
+--#
+SIGN(-5.5)
+--=
+SIGN(-5.5)
+--#
+SIGN(CAST(-5.5 AS DOUBLE))
+--=
+SIGN(CAST(-5.5 AS DOUBLE))
+--#
+YEAR(DATE '2020-03-15')
+--=
+EXTRACT(YEAR FROM DATE '2020-03-15')
+--#
+QUARTER(DATE '2020-03-15')
+--=
+EXTRACT(QUARTER FROM DATE '2020-03-15')
+--#
+MONTH(DATE '2020-03-15')
+--=
+EXTRACT(MONTH FROM DATE '2020-03-15')
+--#
+WEEK(DATE '2020-01-01')
+--=
+EXTRACT(WEEK FROM DATE '2020-01-01')
+--#
+DAYOFYEAR(DATE '2020-03-15')
+--=
+EXTRACT(DOY FROM DATE '2020-03-15')
+--#
+DAYOFMONTH(DATE '2020-03-15')
+--=
+EXTRACT(DAY FROM DATE '2020-03-15')
+--#
+DAYOFWEEK(DATE '2020-03-15')
+--=
+EXTRACT(DOW FROM DATE '2020-03-15')
+--#
+HOUR(TIMESTAMP '2020-01-01 10:11:12')
+--=
+EXTRACT(HOUR FROM TIMESTAMP '2020-01-01 10:11:12')
+--#
+MINUTE(TIMESTAMP '2020-01-01 10:11:12')
+--=
+EXTRACT(MINUTE FROM TIMESTAMP '2020-01-01 10:11:12')
+--#
+SECOND(TIMESTAMP '2020-01-01 10:11:12')
+--=
+EXTRACT(SECOND FROM TIMESTAMP '2020-01-01 10:11:12')
+--#
+EXTRACT(YEAR FROM DATE '2020-03-15')
+--=
+EXTRACT(YEAR FROM DATE '2020-03-15')
+--#
+EXTRACT(DOW FROM DATE '2020-03-15')
+--=
+EXTRACT(DOW FROM DATE '2020-03-15')
+--#
+EXTRACT(ISODOW FROM DATE '2020-03-15')
+--=
+EXTRACT(ISODOW FROM DATE '2020-03-15')
+--#
+EXTRACT(WEEK FROM DATE '2021-01-01')
+--=
+EXTRACT(WEEK FROM DATE '2021-01-01')
+--#
+EXTRACT(ISOYEAR FROM DATE '2021-01-01')
+--=
+EXTRACT(ISOYEAR FROM DATE '2021-01-01')
+--#
+EXTRACT(DOY FROM DATE '2020-03-15')
+--=
+EXTRACT(DOY FROM DATE '2020-03-15')
+--#
+EXTRACT(EPOCH FROM TIMESTAMP '2020-01-01 00:00:00')
+--=
+EXTRACT(EPOCH FROM TIMESTAMP '2020-01-01 00:00:00')
+--#
+EXTRACT(SECOND FROM TIMESTAMP '2020-01-01 00:00:12.345')
+--=
+EXTRACT(SECOND FROM TIMESTAMP '2020-01-01 00:00:12.345')
+--#
+EXTRACT(MILLISECOND FROM TIMESTAMP '2020-01-01 00:00:12.345')
+--=
+EXTRACT(MILLISECOND FROM TIMESTAMP '2020-01-01 00:00:12.345')
+--#
+EXTRACT(MICROSECOND FROM TIMESTAMP '2020-01-01 00:00:12.345')
+--=
+EXTRACT(MICROSECOND FROM TIMESTAMP '2020-01-01 00:00:12.345')
+--#
+EXTRACT(CENTURY FROM DATE '2020-03-15')
+--=
+EXTRACT(CENTURY FROM DATE '2020-03-15')
+--#
+EXTRACT(DECADE FROM DATE '2020-03-15')
+--=
+EXTRACT(DECADE FROM DATE '2020-03-15')
+--#
+EXTRACT(DAY FROM INTERVAL '10 00:00:00' DAY TO SECOND)
+--=
+EXTRACT(DAY FROM INTERVAL '10 00:00:00' DAY TO SECOND)
+--#
+EXTRACT(HOUR FROM INTERVAL '10 05:00:00' DAY TO SECOND)
+--=
+EXTRACT(HOUR FROM INTERVAL '10 05:00:00' DAY TO SECOND)
+--#
+FLOOR(TIMESTAMP '2020-03-15 10:11:12' TO HOUR)
+--=
+FLOOR(TIMESTAMP '2020-03-15 10:11:12' TO HOUR)
+--#
+CEIL(TIMESTAMP '2020-03-15 10:11:12' TO DAY)
+--=
+CEIL(TIMESTAMP '2020-03-15 10:11:12' TO DAY)
+--#
+FLOOR(TIMESTAMP '2020-03-15 10:11:12' TO WEEK)
+--=
+FLOOR(TIMESTAMP '2020-03-15 10:11:12' TO WEEK)
+--#
+FLOOR(DATE '2020-03-15' TO MONTH)
+--=
+FLOOR(DATE '2020-03-15' TO MONTH)
+--#
+FLOOR(TIMESTAMP '2020-03-15 10:11:12' TO YEAR)
+--=
+FLOOR(TIMESTAMP '2020-03-15 10:11:12' TO YEAR)
+--#
+TIMESTAMPADD(MONTH, 1, TIMESTAMP '2020-01-31 00:00:00')
+--=
+TIMESTAMPADD(MONTH, 1, TIMESTAMP '2020-01-31 00:00:00')
+--#
+TIMESTAMPADD(DAY, 1, DATE '2020-01-31')
+--=
+TIMESTAMPADD(DAY, 1, DATE '2020-01-31')
+--#
+TIMESTAMPADD(HOUR, 1, DATE '2020-01-31')
+--=
+TIMESTAMPADD(HOUR, 1, DATE '2020-01-31')
+--#
+TIMESTAMPDIFF(DAY, TIMESTAMP '2020-01-01 00:00:00', TIMESTAMP '2020-01-02 23:00:00')
+--=
+TIMESTAMPDIFF(DAY, TIMESTAMP '2020-01-01 00:00:00', TIMESTAMP '2020-01-02 23:00:00')
+--#
+TIMESTAMPDIFF(MONTH, TIMESTAMP '2020-01-31 00:00:00', TIMESTAMP '2020-02-29 00:00:00')
+--=
+TIMESTAMPDIFF(MONTH, TIMESTAMP '2020-01-31 00:00:00', TIMESTAMP '2020-02-29 00:00:00')
+--#
+TIMESTAMPDIFF(SECOND, TIMESTAMP '2020-01-02 00:00:00', TIMESTAMP '2020-01-01 00:00:00')
+--=
+TIMESTAMPDIFF(SECOND, TIMESTAMP '2020-01-02 00:00:00', TIMESTAMP '2020-01-01 00:00:00')
+--#
+DATE '2020-01-31' + INTERVAL '1' MONTH
+--=
+DATE '2020-01-31' + INTERVAL '1' MONTH
+--#
+DATE '2020-01-31' + INTERVAL '1' DAY
+--=
+DATE '2020-01-31' + INTERVAL '1' DAY
+--#
+TIMESTAMP '2020-01-31 00:00:00' + INTERVAL '1' HOUR
+--=
+TIMESTAMP '2020-01-31 00:00:00' + INTERVAL '1' HOUR
+--#
+INTERVAL '1' DAY * 2
+--=
+INTERVAL '1' DAY * 2
+--#
+TO_DATE('2020-01-01')
+--=
+TO_DATE('2020-01-01')
+--#
+TO_DATE('01/02/2020', 'MM/dd/yyyy')
+--=
+TO_DATE('01/02/2020', 'MM/dd/yyyy')
+--#
+TO_DATE('bad')
+--=
+TO_DATE('bad')
+--#
+TO_TIMESTAMP('2020-01-01 10:00:00')
+--=
+TO_TIMESTAMP('2020-01-01 10:00:00')
+--#
+TO_TIMESTAMP('2020-01-01 10:00:00.123456')
+--=
+TO_TIMESTAMP('2020-01-01 10:00:00.123456')
+--#
+TO_TIMESTAMP('01/02/2020 10:00', 'MM/dd/yyyy HH:mm')
+--=
+TO_TIMESTAMP('01/02/2020 10:00', 'MM/dd/yyyy HH:mm')
+--#
+TO_TIMESTAMP('bad')
+--=
+TO_TIMESTAMP('bad')
+--#
+TO_TIMESTAMP_LTZ(1577836800, 0)
+--=
+`TO_TIMESTAMP_LTZ`(1577836800, 0)
+--#
+TO_TIMESTAMP_LTZ(1577836800123, 3)
+--=
+`TO_TIMESTAMP_LTZ`(1577836800123, 3)
+--#
+DATE_FORMAT(TIMESTAMP '2020-01-01 10:11:12', 'yyyy-MM-dd HH:mm')
+--=
+DATE_FORMAT(TIMESTAMP '2020-01-01 10:11:12', 'yyyy-MM-dd HH:mm')
+--#
+DATE_FORMAT('2020-01-01 10:11:12', 'yyyy/MM')
+--=
+DATE_FORMAT('2020-01-01 10:11:12', 'yyyy/MM')
+--#
+FROM_UNIXTIME(44)
+--=
+FROM_UNIXTIME(44)
+--#
+FROM_UNIXTIME(1577836800, 'yyyy-MM-dd')
+--=
+FROM_UNIXTIME(1577836800, 'yyyy-MM-dd')
+--#
+UNIX_TIMESTAMP('2020-01-01 00:00:00')
+--=
+UNIX_TIMESTAMP('2020-01-01 00:00:00')
+--#
+UNIX_TIMESTAMP('2020-01-01','yyyy-MM-dd')
+--=
+UNIX_TIMESTAMP('2020-01-01', 'yyyy-MM-dd')
+--#
+UNIX_TIMESTAMP('bad')
+--=
+UNIX_TIMESTAMP('bad')
+--#
+CONVERT_TZ('1970-01-01 00:00:00', 'UTC', 'America/Los_Angeles')
+--=
+CONVERT_TZ('1970-01-01 00:00:00', 'UTC', 'America/Los_Angeles')
+--#
+TYPEOF(CURRENT_TIMESTAMP)
+--=
+`TYPEOF`(CURRENT_TIMESTAMP)
+--#
+TYPEOF(LOCALTIMESTAMP)
+--=
+`TYPEOF`(LOCALTIMESTAMP)
+--#
+TYPEOF(NOW())
+--=
+`TYPEOF`(NOW())
+--#
+TYPEOF(CURRENT_DATE)
+--=
+`TYPEOF`(CURRENT_DATE)
+--#
+TYPEOF(CURRENT_TIME)
+--=
+`TYPEOF`(CURRENT_TIME)
+--#
+TYPEOF(LOCALTIME)
+--=
+`TYPEOF`(LOCALTIME)
+--#
+TYPEOF(CURRENT_ROW_TIMESTAMP())
+--=
+`TYPEOF`(CURRENT_ROW_TIMESTAMP())
+--#
+(TIME '10:00:00', INTERVAL '1' HOUR) OVERLAPS (TIME '10:30:00', INTERVAL '1' HOUR)
+--=
+PERIOD (TIME '10:00:00', INTERVAL '1' HOUR) OVERLAPS PERIOD (TIME '10:30:00', INTERVAL '1' HOUR)
+--#
+CARDINALITY(ARRAY[1,2,3])
+--=
+CARDINALITY(ARRAY[1, 2, 3])
+--#
+CARDINALITY(MAP['a',1])
+--=
+CARDINALITY(MAP['a', 1])
+--#
+ARRAY[1,2,3][1]
+--=
+ARRAY[1, 2, 3][1]
+--#
+ARRAY[1,2,3][4]
+--=
+ARRAY[1, 2, 3][4]
+--#
+MAP['a',1]['a']
+--=
+MAP['a', 1]['a']
+--#
+MAP['a',1]['b']
+--=
+MAP['a', 1]['b']
+--#
+ELEMENT(ARRAY[1])
+--=
+ELEMENT(ARRAY[1])
+--#
+ARRAY_CONTAINS(ARRAY[1,2], 2)
+--=
+`ARRAY_CONTAINS`(ARRAY[1, 2], 2)
+--#
+ARRAY_POSITION(ARRAY[1,2], 2)
+--=
+`ARRAY_POSITION`(ARRAY[1, 2], 2)
+--#
+ARRAY_POSITION(ARRAY[1,2], 5)
+--=
+`ARRAY_POSITION`(ARRAY[1, 2], 5)
+--#
+ARRAY_APPEND(ARRAY[1,2], 3)
+--=
+`ARRAY_APPEND`(ARRAY[1, 2], 3)
+--#
+ARRAY_PREPEND(ARRAY[1,2], 0)
+--=
+`ARRAY_PREPEND`(ARRAY[1, 2], 0)
+--#
+ARRAY_CONCAT(ARRAY[1], ARRAY[2])
+--=
+`ARRAY_CONCAT`(ARRAY[1], ARRAY[2])
+--#
+ARRAY_REMOVE(ARRAY[1,2,1], 1)
+--=
+`ARRAY_REMOVE`(ARRAY[1, 2, 1], 1)
+--#
+ARRAY_REVERSE(ARRAY[1,2,3])
+--=
+`ARRAY_REVERSE`(ARRAY[1, 2, 3])
+--#
+ARRAY_SLICE(ARRAY[1,2,3,4], 2, 3)
+--=
+`ARRAY_SLICE`(ARRAY[1, 2, 3, 4], 2, 3)
+--#
+ARRAY_SLICE(ARRAY[1,2,3,4], -2)
+--=
+`ARRAY_SLICE`(ARRAY[1, 2, 3, 4], -2)
+--#
+ARRAY_SLICE(ARRAY[1,2,3,4], 0, 2)
+--=
+`ARRAY_SLICE`(ARRAY[1, 2, 3, 4], 0, 2)
+--#
+ARRAY_UNION(ARRAY[1,2,2], ARRAY[3])
+--=
+`ARRAY_UNION`(ARRAY[1, 2, 2], ARRAY[3])
+--#
+ARRAY_INTERSECT(ARRAY[1,1,2], ARRAY[1])
+--=
+`ARRAY_INTERSECT`(ARRAY[1, 1, 2], ARRAY[1])
+--#
+ARRAY_EXCEPT(ARRAY[1,1,2], ARRAY[2])
+--=
+`ARRAY_EXCEPT`(ARRAY[1, 1, 2], ARRAY[2])
+--#
+MAP_KEYS(MAP['a',1])
+--=
+`MAP_KEYS`(MAP['a', 1])
+--#
+MAP_VALUES(MAP['a',1])
+--=
+`MAP_VALUES`(MAP['a', 1])
+--#
+MAP_ENTRIES(MAP['a',1])
+--=
+`MAP_ENTRIES`(MAP['a', 1])
+--#
+MAP_FROM_ARRAYS(ARRAY['a'], ARRAY[1])
+--=
+`MAP_FROM_ARRAYS`(ARRAY['a'], ARRAY[1])
+--#
+MAP_UNION(MAP['a',1], MAP['b',2])
+--=
+`MAP_UNION`(MAP['a', 1], MAP['b', 2])
+--#
+CAST(ROW(1,'x') AS ROW<a INT, b STRING>).a
+--=
+CAST(ROW(1, 'x') AS ROW< `a` INTEGER, `b` STRING >).`a`
+--#
+(1,'x') = (1,'x')
+--=
+ROW(1, 'x') = ROW(1, 'x')
+--#
+ARRAY[1,2] = ARRAY[1,2]
+--=
+ARRAY[1, 2] = ARRAY[1, 2]
+--#
+JSON_VALUE('{"a":1}', '$.a')
+--=
+JSON_VALUE('{"a":1}', '$.a')
+--#
+JSON_VALUE('{"a":1}', '$.a' RETURNING INT)
+--=
+JSON_VALUE('{"a":1}', '$.a' RETURNING INTEGER)
+--#
+JSON_VALUE('{"a":true}', 'strict $.b' DEFAULT 'x' ON EMPTY)
+--=
+JSON_VALUE('{"a":true}', 'strict $.b' DEFAULT 'x' ON EMPTY)
+--#
+JSON_VALUE('{"a":[1]}', '$.a')
+--=
+JSON_VALUE('{"a":[1]}', '$.a')
+--#
+JSON_VALUE('bad', '$.a')
+--=
+JSON_VALUE('bad', '$.a')
+--#
+JSON_QUERY('{"a":{"b":1}}', '$.a')
+--=
+JSON_QUERY('{"a":{"b":1}}', '$.a' WITHOUT ARRAY WRAPPER NULL ON EMPTY NULL ON ERROR)
+--#
+JSON_QUERY('{"a":1}', '$.a' WITH WRAPPER)
+--=
+JSON_QUERY('{"a":1}', '$.a' WITH UNCONDITIONAL ARRAY WRAPPER NULL ON EMPTY NULL ON ERROR)
+--#
+JSON_QUERY('{"a":1}', '$.a')
+--=
+JSON_QUERY('{"a":1}', '$.a' WITHOUT ARRAY WRAPPER NULL ON EMPTY NULL ON ERROR)
+--#
+JSON_EXISTS('{"a":1}', '$.a')
+--=
+JSON_EXISTS('{"a":1}', '$.a')
+--#
+JSON_EXISTS('{"a":1}', 'strict $.b' TRUE ON ERROR)
+--=
+JSON_EXISTS('{"a":1}', 'strict $.b' TRUE ON ERROR)
+--#
+JSON_OBJECT(KEY 'a' VALUE 1.5 ABSENT ON NULL)
+--=
+JSON_OBJECT(KEY 'a' VALUE 1.5 ABSENT ON NULL)
+--#
+JSON_STRING(ROW(1,'a'))
+--=
+`JSON_STRING`(ROW(1, 'a'))
+--#
+'{"a":1}' IS JSON
+--=
+'{"a":1}' IS JSON VALUE
+--#
+'1' IS JSON OBJECT
+--=
+'1' IS JSON OBJECT
+--#
+'[1]' IS JSON ARRAY
+--=
+'[1]' IS JSON ARRAY
