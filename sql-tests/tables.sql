@@ -2,15 +2,15 @@
 CREATE TABLE events (
   id INT COMMENT 'the id',
   kind STRING,
-  at TIMESTAMP(3),
+  ts TIMESTAMP(3),
   price DECIMAL(10, 2),
   tags ARRAY<STRING NOT NULL>,
   place ROW<x DOUBLE, y DOUBLE>,
   twice AS id * 2 COMMENT 'doubled',
-  `day` AS DATE_FORMAT(at, 'yyyy-MM-dd'),
+  `day` AS DATE_FORMAT(ts, 'yyyy-MM-dd'),
   seen AS PROCTIME(),
   file STRING METADATA FROM 'file.name' VIRTUAL,
-  WATERMARK FOR at AS at - INTERVAL '5' SECOND,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
   CONSTRAINT by_id PRIMARY KEY (id) NOT ENFORCED
 ) COMMENT 'it''s all here'
 DISTRIBUTED BY HASH(id) INTO 4 BUCKETS
@@ -24,7 +24,7 @@ SHOW PARTITIONS events;
 
 -- a batch job has no time attributes
 SET 'execution.runtime-mode' = 'batch';
-CREATE TABLE quiet (at TIMESTAMP(3), WATERMARK FOR at AS at) WITH ('connector' = 'blackhole');
+CREATE TABLE quiet (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'blackhole');
 DESCRIBE quiet;
 RESET 'execution.runtime-mode';
 

@@ -24,10 +24,10 @@ ALTER VIEW persons AS SELECT 42 AS answer;
 SELECT * FROM persons;
 SHOW CREATE VIEW persons;
 ALTER VIEW persons RENAME TO people;
-ALTER VIEW persons RENAME TO other.persons;
+ALTER VIEW persons RENAME TO other.folk;
 SHOW VIEWS;
 ALTER VIEW nothing RENAME TO something;
-ALTER VIEW persons AS SELECT nope FROM people;
+ALTER VIEW folk AS SELECT nope FROM people;
 
 -- a view that reads itself
 ALTER VIEW people AS SELECT * FROM people;

@@ -146,11 +146,8 @@ mod tests {
 
     #[test]
     fn what_counts_is_told() {
-        let counts = ProgressCounts {
-            rows_read: 12_500,
-            elapsed: Duration::from_millis(2_500),
-            ..ProgressCounts::default()
-        };
+        let counts =
+            ProgressCounts { rows_read: 12_500, elapsed: Duration::from_millis(2_500), ..ProgressCounts::default() };
         assert_eq!(describe(&counts), "12,500 rows read, 5,000/s, 0:02");
         let counts = ProgressCounts {
             rows_written: 1_000_000,

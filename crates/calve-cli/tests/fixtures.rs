@@ -45,7 +45,8 @@ INSERT INTO t VALUES (1, 'A');
 
 #[test]
 fn accept_records_and_the_next_run_passes() {
-    let dir = folder(&[("t/one.sql", "SELECT 1 AS a;"), ("t/deep/er/two.sql", "SELECT 'é中' AS b;\r\nSELECT nope;\r\n")]);
+    let dir =
+        folder(&[("t/one.sql", "SELECT 1 AS a;"), ("t/deep/er/two.sql", "SELECT 'é中' AS b;\r\nSELECT nope;\r\n")]);
     let ran = test(dir.path(), &["t"]);
     assert_eq!(ran.code, 64, "{}", ran.out);
     assert!(ran.err.contains("of 2 .sql files none has a .out"), "{}", ran.err);
@@ -71,7 +72,11 @@ fn accept_records_and_the_next_run_passes() {
 
 #[test]
 fn a_difference_is_shown_and_healed() {
-    let dir = folder(&[("a.sql", "SELECT 1 AS n;\nVALUES (3), (2), (1);"), ("b.sql", "SELECT 2 AS n;"), ("new.sql", "SELECT 3")]);
+    let dir = folder(&[
+        ("a.sql", "SELECT 1 AS n;\nVALUES (3), (2), (1);"),
+        ("b.sql", "SELECT 2 AS n;"),
+        ("new.sql", "SELECT 3"),
+    ]);
     assert_eq!(test(dir.path(), &["a.sql", "b.sql", "--accept"]).code, 0);
     let out = read(dir.path(), "a.out").replace("+I\t2\n", "+I\t5\n");
     std::fs::write(dir.path().join("a.out"), &out).expect("write");
@@ -87,7 +92,7 @@ fn a_difference_is_shown_and_healed() {
      --- schema: op	EXPR$0 INT NOT NULL
      +I	1
     -+I	5
-    +I	2
+    ++I	2
      +I	3
      --- 3 row(s) unordered
 
@@ -191,7 +196,8 @@ fn what_cannot_run_fails_alone() {
 fn a_test_that_hangs_is_ended() {
     let numbers: Vec<_> = (0..1_000).map(|n| format!("({n})")).collect();
     let numbers = format!("(VALUES {})", numbers.join(","));
-    let slow = format!("SELECT COUNT(*) FROM {numbers} AS a(x), {numbers} AS b(y), {numbers} AS c(z), {numbers} AS d(w)");
+    let slow =
+        format!("SELECT COUNT(*) FROM {numbers} AS a(x), {numbers} AS b(y), {numbers} AS c(z), {numbers} AS d(w)");
     let dir = folder(&[("slow.sql", &slow), ("slow.out", "x"), ("quick.sql", "SELECT 1")]);
     assert_eq!(test(dir.path(), &["quick.sql", "--accept"]).code, 0);
     let ran = test(dir.path(), &[".", "--timeout", "1", "--jobs", "1"]);
@@ -222,4 +228,11 @@ fn ci_servers_get_a_report() {
     assert!(report.contains(r#"<testcase name="a""#) && report.contains(r#"<testcase name="sub/b""#), "{report}");
     assert!(report.contains("-=== [1] SELECT &lt;3&gt;"), "{report}");
     assert_eq!(test(dir.path(), &["a.sql", "--junit", "no/such/report.xml"]).code, 1);
+}
+
+#[test]
+fn the_example_project_passes() {
+    let examples = common::sql_tests().join("../examples");
+    let ran = test(&examples, &["pipeline"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "2 passed, 0 failed\n"), "{}", ran.err);
 }

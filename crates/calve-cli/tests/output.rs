@@ -48,7 +48,8 @@ fn tsv_escapes_instead() {
 #[test]
 fn json_has_an_array_for_each_result() {
     let dir = folder();
-    let (code, out, _) = run(dir.path(), "json", &format!("{VALUES}; SELECT 1 AS a FROM (VALUES (1)) AS t(x) WHERE x > 1"));
+    let (code, out, _) =
+        run(dir.path(), "json", &format!("{VALUES}; SELECT 1 AS a FROM (VALUES (1)) AS t(x) WHERE x > 1"));
     assert_eq!(code, 0);
     assert_eq!(
         out,
@@ -65,7 +66,8 @@ fn json_has_an_array_for_each_result() {
 fn data_formats_tell_of_writes_on_standard_error() {
     for format in ["csv", "tsv", "json"] {
         let dir = folder();
-        let sql = format!("{CATALOG} INSERT INTO ice.shop.t VALUES (1, 'x'), (2, 'y'); SELECT a FROM ice.shop.t ORDER BY a");
+        let sql =
+            format!("{CATALOG} INSERT INTO ice.shop.t VALUES (1, 'x'), (2, 'y'); SELECT a FROM ice.shop.t ORDER BY a");
         let (code, out, err) = run(dir.path(), format, &sql);
         assert_eq!(code, 0, "{err}");
         let lines: Vec<_> = err.lines().collect();
@@ -130,14 +132,23 @@ fn lines_of_print_tables() {
     let (code, out, _) = run(dir.path(), "jsonl", sql);
     assert_eq!(code, 0);
     let objects: Vec<serde_json::Value> = out.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
-    let mut printed: Vec<_> = objects[1]["stdout"].as_array().expect("stdout").iter().map(ToString::to_string).collect();
+    let mut printed: Vec<_> =
+        objects[1]["stdout"].as_array().expect("stdout").iter().map(ToString::to_string).collect();
     printed.sort();
     assert_eq!(printed, ["\"+I[1]\"", "\"+I[2]\""]);
     assert!(objects[0].get("stdout").is_none() && objects[2].get("stdout").is_none());
 
     // nothing of the initialisation is shown
-    std::fs::write(dir.path().join("init.sql"), "CREATE TABLE p (a INT) WITH ('connector' = 'print'); INSERT INTO p VALUES (1)").expect("write");
-    let output = calve().current_dir(dir.path()).args(["-i", "init.sql", "--output", "csv", "-e", "SELECT 7 AS n"]).output().expect("run");
+    std::fs::write(
+        dir.path().join("init.sql"),
+        "CREATE TABLE p (a INT) WITH ('connector' = 'print'); INSERT INTO p VALUES (1)",
+    )
+    .expect("write");
+    let output = calve()
+        .current_dir(dir.path())
+        .args(["-i", "init.sql", "--output", "csv", "-e", "SELECT 7 AS n"])
+        .output()
+        .expect("run");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "n\n7\n");
 }
 

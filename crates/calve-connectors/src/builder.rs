@@ -192,7 +192,7 @@ impl Builder {
             Self::Float(b) => primitive(b),
             Self::Double(b) => primitive(b),
             Self::Decimal(b, precision, scale) => {
-                Arc::new(b.finish().with_precision_and_scale(*precision, *scale as i8).map_err(|e| Error::internal(e))?)
+                Arc::new(b.finish().with_precision_and_scale(*precision, *scale as i8).map_err(Error::internal)?)
             }
             Self::Text(b) => Arc::new(b.finish()),
             Self::Bytes(b) => Arc::new(b.finish()),

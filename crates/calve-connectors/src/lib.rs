@@ -197,6 +197,21 @@ pub fn sink(table: &TableDefinition, mode: SinkMode, context: &ConnectorContext)
     }
 }
 
+/// Options in a format's space that the format does not have, each with the one it may be meant to be: Flink accepts them
+/// in silence, so they deserve a warning.
+pub fn suspicious_options(table: &TableDefinition) -> Vec<(String, Option<&'static str>)> {
+    let Some(format) = table.options.get("format") else { return Vec::new() };
+    let known: Vec<&'static str> =
+        connector_options().iter().filter(|o| o.owner == format.as_str()).map(|o| o.name).collect();
+    let prefix = format!("{format}.");
+    table
+        .options
+        .keys()
+        .filter(|name| name.starts_with(&prefix) && !known.contains(&name.as_str()))
+        .map(|name| (name.clone(), calve_options::nearest(name, known.iter().copied())))
+        .collect()
+}
+
 /// Whether the table's rows never end. A sequence ends a table, but Flink still counts one without `number-of-rows` as
 /// unbounded, and refuses to query it in batch mode.
 pub fn is_unbounded(table: &TableDefinition) -> bool {

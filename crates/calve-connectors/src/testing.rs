@@ -10,7 +10,6 @@ use calve_types::{DataType, Result, arrow as mapping};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionContext;
-use futures::TryStreamExt;
 
 use crate::{ConnectorContext, Pending, SinkMode, TableDefinition, from_datafusion, sink, source};
 
@@ -82,9 +81,4 @@ pub(crate) async fn write(
     context: &ConnectorContext,
 ) -> Result<Box<dyn Pending>> {
     sink(table, mode, context)?.write(stream(table, batches)).await
-}
-
-/// All rows of a stream.
-pub(crate) async fn collect(stream: SendableRecordBatchStream) -> Result<Vec<RecordBatch>> {
-    stream.try_collect().await.map_err(from_datafusion)
 }

@@ -26,7 +26,7 @@ pub(crate) const OUT_OF_MEMORY: &str = "out-of-memory";
 
 /// The error of a statement that the memory pool refused more.
 pub(crate) fn out_of_memory(detail: impl Into<String>) -> Error {
-    Error::new(OUT_OF_MEMORY, "the statement needs more memory than it may have").with_detail(detail).with_hint(
-        "give it more with --memory-limit, or run fewer parts at once: SET 'parallelism.default' = '1'",
-    )
+    Error::new(OUT_OF_MEMORY, "the statement needs more memory than it may have")
+        .with_detail(detail)
+        .with_hint("give it more with --memory-limit, or run fewer parts at once: SET 'parallelism.default' = '1'")
 }

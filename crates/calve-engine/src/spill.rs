@@ -21,11 +21,11 @@ use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::{HashJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::limit::LocalLimitExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::ExecutionPlan;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::error::{OUT_OF_MEMORY, from_datafusion};
@@ -215,4 +215,80 @@ pub(crate) fn or_again(
 
 fn external(error: calve_types::Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use arrow::util::pretty::pretty_format_batches;
+    use calve_planner::{Rel, bind};
+    use calve_sql::Statement;
+    use datafusion::physical_plan::displayable;
+
+    use super::*;
+    use crate::query::Query;
+    use crate::session::{Session, SessionConfig};
+
+    async fn run(session: &mut Session, script: &str) {
+        for statement in calve_sql::split(script) {
+            session.execute(&statement).await.unwrap();
+        }
+    }
+
+    /// The query's rows as a table, and the joins of its plan.
+    async fn rows(session: &Session, query: &str, joins: Joins) -> (String, usize) {
+        let statement = calve_sql::parse(&calve_sql::split(query)[0]).unwrap();
+        let Statement::Query(query) = &statement else { panic!("not a query") };
+        let resolved = session.resolve(&statement).await.unwrap();
+        let rel: Rel = bind::query(query, &resolved).unwrap();
+        let runner = session.runner().unwrap();
+        let planned = runner.plan_all(&[Query { rel: &rel, partitions: 2 }], joins).await.unwrap();
+        let plan = displayable(planned.queries[0].plan.as_ref()).indent(false).to_string();
+        let batches: Vec<_> = runner.start(&planned.queries[0]).unwrap().try_collect().await.unwrap();
+        (pretty_format_batches(&batches).unwrap().to_string(), plan.matches("SortMergeJoin").count())
+    }
+
+    /// With and without a further condition, with NULL keys, with several rows for a key on both sides.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn joins_that_spill_give_the_same_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = SessionConfig { memory_limit: Some(256 << 20), ..SessionConfig::default() };
+        let mut session = Session::new(config).unwrap();
+        let script = format!(
+            "CREATE CATALOG ice WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{}');
+             USE CATALOG ice; CREATE DATABASE db; USE db;
+             CREATE TABLE d (x INT);
+             INSERT INTO d VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12), (13), (14), (15);
+             CREATE TABLE l (k INT, g STRING, v INT); CREATE TABLE r (k INT, g STRING, v INT);
+             INSERT INTO l SELECT NULLIF(MOD(id, 16000), 17), CAST(MOD(id, 3) AS STRING), id FROM (
+                SELECT a.x * 4096 + b.x * 256 + c.x * 16 + e.x AS id FROM d a, d b, d c, d e);
+             INSERT INTO r SELECT NULLIF(MOD(id * 7, 24000), 17), CAST(MOD(id, 5) AS STRING), MOD(id, 1000) FROM (
+                SELECT a.x * 4096 + b.x * 256 + c.x * 16 + e.x AS id FROM d a, d b, d c, d e)",
+            folder.path().display()
+        );
+        run(&mut session, &script).await;
+        let sums = "COUNT(*), COUNT(l.v), COUNT(r.v), SUM(CAST(l.v AS BIGINT)), SUM(CAST(r.v AS BIGINT)), COUNT(l.k)";
+        let mut queries = vec![];
+        for kind in ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"] {
+            for on in ["l.k = r.k", "l.k = r.k AND l.g = r.g", "l.k = r.k AND l.v > r.v * 100"] {
+                queries.push(format!("SELECT {sums} FROM l {kind} r ON {on}"));
+            }
+        }
+        let sum = "SELECT COUNT(*), SUM(CAST(v AS BIGINT)) FROM l WHERE";
+        for condition in ["r.k = l.k", "r.k = l.k AND r.v < l.v", "r.k = l.k AND r.g = l.g AND r.v < 500"] {
+            queries.push(format!("{sum} EXISTS (SELECT 1 FROM r WHERE {condition})"));
+            queries.push(format!("{sum} NOT EXISTS (SELECT 1 FROM r WHERE {condition})"));
+        }
+        queries.push(format!("{sum} k IN (SELECT k FROM r WHERE v < 500)"));
+        queries.push(format!("{sum} v < 100 OR k IN (SELECT k FROM r WHERE v < 500)"));
+        // two NULLs are one value here
+        queries.push("SELECT COUNT(*), COUNT(k) FROM (SELECT k, g FROM l INTERSECT SELECT k, g FROM r)".to_owned());
+        queries.push("SELECT COUNT(*), COUNT(k) FROM (SELECT k, g FROM l EXCEPT SELECT k, g FROM r)".to_owned());
+        for query in queries {
+            let (by_hash, none) = rows(&session, &query, Joins::Hash).await;
+            let (by_sort, some) = rows(&session, &query, Joins::Spilling).await;
+            assert!(none == 0 && some > 0, "{query}");
+            assert_eq!(by_sort, by_hash, "{query}");
+        }
+    }
 }

@@ -4,6 +4,8 @@
 //!   arguments it takes and what it returns ([`ScalarFunction::infer`]) and becomes a DataFusion expression
 //!   ([`ScalarFunction::call`]).
 //! * [`cast`] and [`try_cast`] are Flink's casts; [`cast_to_string`] also prints results.
+//! * [`names`] is what `SHOW FUNCTIONS` lists, [`callable`] what one can write; [`JsonRead`] and [`JsonBuild`] are the
+//!   clauses of JSON functions as arguments.
 //! * [`EvalContext`] is what a statement's functions know of the session: the time zone and the statement's start.
 //!
 //! A call becomes a native DataFusion expression only where the results are the same for every input, because

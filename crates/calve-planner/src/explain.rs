@@ -71,6 +71,13 @@ fn node_kind(rel: &Rel) -> Node {
             }
             _ => above(format!("LogicalProject({})", named(&rel.fields, exprs)), input),
         },
+        RelKind::Unnest { input, collection, outer, ordinality } => {
+            let kind = if *outer { "left" } else { "inner" };
+            let line = format!("LogicalCorrelate(correlation=[$cor0], joinType=[{kind}])");
+            let with = if *ordinality { ", withOrdinality=[true]" } else { "" };
+            let below = leaf(format!("Uncollect(collection=[{}]{with})", expression(collection)));
+            Node { line, inputs: vec![node(input), below] }
+        }
         RelKind::Over { input, calls } => {
             let calls: Vec<String> = calls.iter().map(over).collect();
             above(format!("LogicalWindow(calls=[{}])", calls.join(", ")), input)

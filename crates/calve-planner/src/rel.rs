@@ -78,6 +78,18 @@ pub enum RelKind {
         /// The calls.
         calls: Vec<OverCall>,
     },
+    /// Each row once for each element of a collection; fields are those of the input, then those of the element.
+    Unnest {
+        /// Input.
+        input: Box<Rel>,
+        /// An ARRAY, MAP or MULTISET over the input. An element's fields are those of a ROW, the key and the value of
+        /// a MAP, else the element itself.
+        collection: Box<Expr>,
+        /// Whether a row without elements is kept, with NULLs.
+        outer: bool,
+        /// Whether the element's position, from 1, is one more field.
+        ordinality: bool,
+    },
     /// Rows without duplicates.
     Distinct(Box<Rel>),
     /// A set operation; inputs have equal types.

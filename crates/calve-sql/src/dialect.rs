@@ -5,7 +5,7 @@ use std::any::TypeId;
 use calve_types::Error;
 use sqlparser::ast::{
     CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
-    ObjectName, TrimWhereField, Value,
+    ObjectName, TrimWhereField, UnaryOperator, Value,
 };
 use sqlparser::dialect::{Dialect, GenericDialect, Precedence};
 use sqlparser::keywords::Keyword;
@@ -133,6 +133,15 @@ fn position(parser: &mut Parser) -> Result<Expr, ParserError> {
     Ok(Expr::Position { expr: Box::new(expr), r#in: Box::new(within) })
 }
 
+/// `NOT EXISTS (query)`. sqlparser would let NOT bind stronger than what may follow, such as IS NULL.
+fn not_exists(parser: &mut Parser) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    Ok(match parser.parse_subexpr(FlinkDialect.prec_value(Precedence::UnaryNot))? {
+        Expr::Exists { subquery, negated: false } => Expr::Exists { subquery, negated: true },
+        other => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(other) },
+    })
+}
+
 /// `TRIM([[BOTH | LEADING | TRAILING] [what] FROM] e)`. sqlparser wants to know what is trimmed.
 fn trim(parser: &mut Parser) -> Result<Expr, ParserError> {
     parser.advance_token();
@@ -256,7 +265,9 @@ impl Dialect for FlinkDialect {
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         let opens = |token: &Token| parser.peek_nth_token_ref(1).token == *token;
-        if next_is(parser, 0, "CAST") && opens(&Token::LParen) {
+        if next_is(parser, 0, "NOT") && next_is(parser, 1, "EXISTS") {
+            Some(not_exists(parser))
+        } else if next_is(parser, 0, "CAST") && opens(&Token::LParen) {
             Some(cast(parser, CastKind::Cast))
         } else if next_is(parser, 0, "TRY_CAST") && opens(&Token::LParen) {
             Some(cast(parser, CastKind::TryCast))

@@ -230,13 +230,17 @@ fn value(parser: &mut Parser) -> Result<Expr, ParserError> {
     Ok(value)
 }
 
+/// Words that stand behind a name and begin no expression.
+const BEHIND_A_NAME: [&str; 10] =
+    ["VALUE", "AND", "OR", "IS", "IN", "LIKE", "BETWEEN", "SIMILAR", "MEMBER", "OVERLAPS"];
+
 /// `[KEY] k VALUE v`, `k : v`.
 fn pair(parser: &mut Parser) -> Result<Vec<FunctionArg>, ParserError> {
-    // KEY is a name as well: the word before a key if an expression follows
+    // KEY is a name as well: the word before a key if something follows that begins an expression
     let is_key = next_is(parser, 0, "KEY")
         && match &parser.peek_nth_token_ref(1).token {
-            token @ Token::Word(_) => !is_word(token, "VALUE"),
-            Token::SingleQuotedString(_) | Token::Number(..) | Token::LParen => true,
+            token @ Token::Word(_) => !BEHIND_A_NAME.iter().any(|word| is_word(token, word)),
+            Token::SingleQuotedString(_) | Token::Number(..) | Token::LParen | Token::Minus | Token::Plus => true,
             _ => false,
         };
     if is_key {

@@ -212,6 +212,7 @@ fn operators_bind_as_in_flink() {
         ("a IS DISTINCT FROM b = c", "(a IS DISTINCT FROM b) = c"),
         ("NOT a LIKE b AND c", "(NOT (a LIKE b)) AND c"),
         ("a = b IS NULL", "(a = b) IS NULL"),
+        ("NOT EXISTS (SELECT 1) IS NULL", "NOT (EXISTS (SELECT 1) IS NULL)"),
     ] {
         let printed = |text: &str| match parse_one(&format!("SELECT {text}")).unwrap() {
             Statement::Query(query) => calve_sql::print::query(&query),

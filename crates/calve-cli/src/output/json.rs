@@ -166,9 +166,6 @@ mod tests {
         let shapes = [Shape::Number, Shape::Number, Shape::Boolean, Shape::Number, Shape::Text];
         let keys = keys(["d", "f", "b", "n", "s"].into_iter()).unwrap();
         output.row(&keys, &shapes, &row).unwrap();
-        assert_eq!(
-            String::from_utf8(output.out).unwrap(),
-            r#"{"d":1.50,"f":"NaN","b":true,"n":null,"s":"a\"\n"}"#
-        );
+        assert_eq!(String::from_utf8(output.out).unwrap(), r#"{"d":1.50,"f":"NaN","b":true,"n":null,"s":"a\"\n"}"#);
     }
 }

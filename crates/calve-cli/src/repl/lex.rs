@@ -124,7 +124,7 @@ fn hint(text: &str, offset: usize, found: &mut Vec<Lexeme>) {
 
 /// Whether quoted text has its last quote; those inside are doubled.
 fn is_closed(text: &str, quote: char) -> bool {
-    text.matches(quote).count() % 2 == 0
+    text.matches(quote).count().is_multiple_of(2)
 }
 
 #[cfg(test)]

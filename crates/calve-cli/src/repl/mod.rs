@@ -225,11 +225,14 @@ impl Shell {
             };
             self.screen.end();
             self.names.refresh(self.runner.session().names());
+            if failed {
+                say("");
+            }
             if failed && !self.keep_going {
                 let left = statements.len() - index - 1;
                 if left > 0 {
                     say(format_args!(
-                        "{left} more {} not run",
+                        "{left} more {} not run\n",
                         if left == 1 { "statement was" } else { "statements were" }
                     ));
                 }

@@ -11,6 +11,9 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::diagnostics::say;
 
+/// Lines of a message, the empty one behind it included; a table has more.
+const MESSAGE: usize = 2;
+
 /// Columns and rows of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
@@ -53,24 +56,26 @@ struct Held {
     /// What of the text is measured: whole lines.
     measured: usize,
     lines: usize,
+    /// Whether a line is wider than the screen.
+    wide: bool,
 }
 
 impl Held {
     fn new(size: Size) -> Self {
-        Self { size, text: vec![], shown: 0, measured: 0, lines: 0 }
+        Self { size, text: vec![], shown: 0, measured: 0, lines: 0, wide: false }
     }
 
     /// Whether the text, and the prompt below it, are more than the screen shows.
     fn push(&mut self, bytes: &[u8]) -> bool {
         self.text.extend_from_slice(bytes);
-        let mut too_wide = false;
         let rest = self.text.get(self.measured..).unwrap_or_default();
         for line in rest.split_inclusive(|b| *b == b'\n').filter(|line| line.ends_with(b"\n")) {
             self.measured += line.len();
             self.lines += 1;
-            too_wide |= String::from_utf8_lossy(line).trim_end().width() > self.size.columns;
+            self.wide |= String::from_utf8_lossy(line).trim_end().width() > self.size.columns;
         }
-        too_wide || self.lines >= self.size.rows
+        // a message may be wide: it is read as well in two rows
+        (self.wide && self.lines > MESSAGE) || self.lines >= self.size.rows
     }
 }
 
@@ -210,10 +215,12 @@ mod tests {
 
     #[test]
     fn wide_lines_do_not_fit() {
-        assert!(!Held::new(SIZE).push("éééééééééé\n".as_bytes()));
-        assert!(Held::new(SIZE).push("日本日本日本\n".as_bytes()));
+        let wide = |text: &str| Held::new(Size { rows: 99, ..SIZE }).push(text.as_bytes());
+        assert!(!wide("\n\néééééééééé\n"));
+        assert!(wide("\n\n日本日本日本\n"));
+        assert!(!wide("[INFO] a message\n\n"));
         let mut held = Held::new(SIZE);
-        assert!(!held.push(b"12345678"));
+        assert!(!held.push(b"\n\n12345678"));
         assert!(!held.push(b"90123"));
         assert!(held.push(b"\n"));
     }

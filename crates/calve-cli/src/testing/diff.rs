@@ -11,6 +11,8 @@ const CONTEXT: usize = 3;
 const SHOWN: usize = 200;
 /// Characters of a line that are shown.
 const LINE: usize = 400;
+/// Characters of the statement at the head of a part.
+const HEADING: usize = 100;
 /// Time after which the difference of huge transcripts need not be the smallest.
 const TIME: Duration = Duration::from_secs(2);
 
@@ -35,7 +37,8 @@ pub fn unified(name: &str, recorded: &str, now: &str) -> String {
             (_, Some(line)) => heading(diff.new_slices(), line),
             _ => None,
         };
-        out.push(&format!("{} {}", hunk.header(), statement.unwrap_or_default()));
+        let statement: String = statement.unwrap_or_default().chars().take(HEADING).collect();
+        out.push(format!("{} {statement}", hunk.header()).trim_end());
         for change in hunk.iter_changes() {
             let mark = match change.tag() {
                 ChangeTag::Equal => ' ',

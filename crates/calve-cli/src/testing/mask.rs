@@ -198,7 +198,8 @@ impl Masks {
                 if found.name("uuid").is_some() && uuids {
                     return "<uuid>".to_owned();
                 }
-                let is_now = found.name("time").is_some() && parse_time(word).is_some_and(|(at, unit)| self.is_now(at, unit))
+                let is_now = found.name("time").is_some()
+                    && parse_time(word).is_some_and(|(at, unit)| self.is_now(at, unit))
                     || found.name("number").is_some() && self.is_now_number(word);
                 if is_now { "<time>".to_owned() } else { word.to_owned() }
             })
@@ -249,7 +250,10 @@ mod tests {
         let masks = Masks::new(&[(Path::new("/tmp/x"), "${TMP}"), (Path::new("/tmp/x/it's"), "${DATA}")]);
         assert_eq!(masks.text("file:/tmp/x/a, /tmp/x/it's/b"), "file:${TMP}/a, ${DATA}/b");
         assert_eq!(masks.paths("LOCATION '/tmp/x/it''s/b'"), "LOCATION '${DATA}/b'");
-        assert_eq!(masks.text(&format!("/tmp/x/t/data/00-{UUID}.parquet {UUID}")), format!("${{TMP}}/t/data/00-<uuid>.parquet {UUID}"));
+        assert_eq!(
+            masks.text(&format!("/tmp/x/t/data/00-{UUID}.parquet {UUID}")),
+            format!("${{TMP}}/t/data/00-<uuid>.parquet {UUID}")
+        );
     }
 
     #[test]
@@ -298,7 +302,14 @@ mod tests {
         ] {
             assert_eq!(masks.text(now), "<time>", "{now}");
         }
-        for other in ["2025-11-30 07:33:23", "2025-11-30", "2025-11-30 07:33:19.999", "1764488009", "17644880010000", "2025-99-99 07:33:20"] {
+        for other in [
+            "2025-11-30 07:33:23",
+            "2025-11-30",
+            "2025-11-30 07:33:19.999",
+            "1764488009",
+            "17644880010000",
+            "2025-99-99 07:33:20",
+        ] {
             assert_eq!(masks.text(other), other);
         }
         assert_eq!(masks.cell("committed_at", "2025-11-30 16:33:20.251", false), "<time>");

@@ -68,7 +68,8 @@ pub fn run(args: TestArgs) -> Exit {
         };
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
-        let mut work = tokio::task::spawn_blocking(move || all(&args, &tests, &unrecorded, &conditions, jobs, &stopped));
+        let mut work =
+            tokio::task::spawn_blocking(move || all(&args, &tests, &unrecorded, &conditions, jobs, &stopped));
         tokio::select! {
             exit = &mut work => exit.unwrap_or(Exit::Problems),
             signal = signals.next() => {
@@ -212,7 +213,8 @@ fn tell(test: &Test, outcome: &Outcome) -> io::Result<()> {
         Outcome::Recorded => writeln!(out, "recorded {}", test.recorded().display()),
         Outcome::Differs(difference) => {
             writeln!(out, "FAILED {script}")?;
-            let difference = if colours_on(io::stdout().is_terminal()) { diff::coloured(difference) } else { difference.clone() };
+            let difference =
+                if colours_on(io::stdout().is_terminal()) { diff::coloured(difference) } else { difference.clone() };
             writeln!(out, "{difference}")
         }
         Outcome::Broken(why) => writeln!(out, "FAILED {script}\n{why}\n"),

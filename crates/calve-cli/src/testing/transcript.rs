@@ -51,7 +51,7 @@ impl Entry<'_> {
             self.error(&object["error"], out);
         } else if object["columns"].is_array() {
             self.rows(out);
-        } else if object["kind"] == "insert" {
+        } else if object["kind"] == "insert" && object["job_id"].is_string() {
             *out += "--- OK (job finished)\n";
         } else {
             *out += "--- OK\n";
@@ -80,7 +80,8 @@ impl Entry<'_> {
     fn rows(&self, out: &mut String) {
         let object = self.object;
         let ops = object["ops"].as_array();
-        let names: Vec<&str> = list(&object["columns"]).iter().map(|c| c["name"].as_str().unwrap_or_default()).collect();
+        let names: Vec<&str> =
+            list(&object["columns"]).iter().map(|c| c["name"].as_str().unwrap_or_default()).collect();
         let types = list(&object["columns"]).iter().map(|c| c["type"].as_str().unwrap_or_default());
         let columns: Vec<_> = names.iter().zip(types).map(|(name, kind)| escape(&format!("{name} {kind}"))).collect();
         let op = if ops.is_some() { "op\t" } else { "" };
@@ -188,7 +189,7 @@ mod tests {
                 "rows":[["2"],[null],["1\t\\"]],"ops":["+I","+I","+I"],"status":"ok"}),
             json!({"n":2,"sql":"SELECT a FROM t ORDER BY a","line":3,"kind":"query",
                 "columns":[{"name":"a","type":"INT"}],"rows":[["2"],["1"]],"status":"ok"}),
-            json!({"n":3,"sql":"INSERT INTO p","line":4,"kind":"insert","stdout":["b","a"],
+            json!({"n":3,"sql":"INSERT INTO p","line":4,"kind":"insert","job_id":"0123","stdout":["b","a"],
                 "warnings":[{"code":"w","message":"careful"}],"status":"ok"}),
             json!({"n":4,"sql":"SELEC","line":5,"kind":"command","status":"error",
                 "error":{"code":"syntax-error","message":"no","detail":"two\nlines","hint":null,"line":6,"column":2}}),

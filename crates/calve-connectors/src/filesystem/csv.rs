@@ -95,6 +95,8 @@ pub(crate) struct CsvColumn {
     pub index: usize,
     /// Its name, for messages.
     pub name: String,
+    /// Its type, for messages.
+    pub logical: LogicalType,
     /// Its values so far.
     pub builder: Builder,
 }
@@ -333,10 +335,16 @@ impl<R: Read> CsvReader<R> {
         }
     }
 
-    /// The character after the escape character stands for itself.
+    /// The character after the escape character stands for itself, but for `0`, `n`, `r` and `t`.
     fn read_escaped(&mut self) -> Result<()> {
         if let Some(byte) = self.input.bump()? {
-            self.record.text.push(byte);
+            self.record.text.push(match byte {
+                b'0' => 0,
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b't' => b'\t',
+                other => other,
+            });
         }
         Ok(())
     }
@@ -395,7 +403,12 @@ impl<R: Read> CsvReader<R> {
                             .error(
                                 MALFORMED,
                                 line,
-                                &format!("no value of column '{}' in '{}'", column.name, shortened(field)),
+                                &format!(
+                                    "'{}' in column '{}' of type {}",
+                                    shortened(field),
+                                    column.name,
+                                    column.logical
+                                ),
                             )
                             .with_detail(format!("Fail to deserialize at field: {}. {why}", column.name))
                             .with_hint("'csv.ignore-parse-errors' = 'true' reads such a field as NULL"));

@@ -19,7 +19,7 @@ pub(crate) enum Encoder {
     Csv(Arc<CsvFormat>, Vec<(String, DataType)>, String),
     Json(Arc<JsonFormat>, Vec<(String, DataType)>, String),
     Raw(RawFormat, Vec<(String, DataType)>),
-    Parquet(ParquetEncoder),
+    Parquet(Box<ParquetEncoder>),
 }
 
 impl Encoder {
@@ -30,7 +30,7 @@ impl Encoder {
             Format::Csv(format) => Self::Csv(format.clone(), columns, String::new()),
             Format::Json(format) => Self::Json(format.clone(), columns, String::new()),
             Format::Raw(format) => Self::Raw(*format, columns),
-            Format::Parquet(format) => Self::Parquet(ParquetEncoder::new(format, &columns)?),
+            Format::Parquet(format) => Self::Parquet(Box::new(ParquetEncoder::new(format, &columns)?)),
         })
     }
 
@@ -227,9 +227,7 @@ impl CsvFormat {
             push(quote, out);
         }
         for c in text.chars() {
-            if Some(c) == quote {
-                push(c, out);
-            } else if Some(c) == self.escape {
+            if Some(c) == quote || Some(c) == self.escape {
                 push(c, out);
             }
             out.extend_from_slice(c.encode_utf8(&mut buffer).as_bytes());

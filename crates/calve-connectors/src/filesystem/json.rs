@@ -36,8 +36,8 @@ pub(crate) struct JsonFormat {
     pub null_key_literal: String,
     pub plain_decimals: bool,
     pub ignore_nulls: bool,
-    /// Whether numbers read as STRING keep their text (`decode.json-parser.enabled`).
-    pub keep_number_text: bool,
+    /// `decode.json-parser.enabled`: numbers read as STRING keep their text; a MAP is read of an object only.
+    pub json_parser: bool,
 }
 
 impl JsonFormat {
@@ -67,7 +67,7 @@ impl JsonFormat {
             null_key_literal: options.get("json.map-null-key.literal").unwrap_or("null").to_owned(),
             plain_decimals: options.boolean("json.encode.decimal-as-plain-number")?,
             ignore_nulls: options.boolean("json.encode.ignore-null-fields")?,
-            keep_number_text: options.boolean_or("json.decode.json-parser.enabled", true)?,
+            json_parser: options.boolean_or("json.decode.json-parser.enabled", true)?,
         };
         if format.ignore_errors && format.fail_on_missing {
             return Err(options.refuse(
@@ -160,15 +160,18 @@ impl Shape {
 #[derive(Debug)]
 struct Fields {
     names: Vec<String>,
+    /// For messages.
+    types: Vec<LogicalType>,
     shapes: Vec<Shape>,
     index: HashMap<String, usize>,
 }
 
 impl Fields {
     fn new<'a>(fields: impl Iterator<Item = (String, &'a LogicalType)>) -> Self {
-        let (names, shapes): (Vec<_>, Vec<_>) = fields.map(|(name, logical)| (name, Shape::new(logical))).unzip();
+        let (names, types): (Vec<_>, Vec<_>) = fields.map(|(name, logical)| (name, logical.clone())).unzip();
+        let shapes = types.iter().map(Shape::new).collect();
         let index = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
-        Self { names, shapes, index }
+        Self { names, types, shapes, index }
     }
 }
 
@@ -281,7 +284,7 @@ impl Decoder {
                 }
                 Ok(items.len())
             }
-            Some(Kind::Null) if !self.format.keep_number_text => Ok(0),
+            Some(Kind::Null) if !self.format.json_parser => Ok(0),
             _ => self.no_object(),
         }
     }
@@ -302,8 +305,8 @@ impl Decoder {
         let result = self.append_fields(object, &self.fields, columns, &mut found);
         self.found = found;
         result.map_err(|failed| match failed {
-            Failed::Field { path, value, why } => Wrong {
-                what: format!("no value of column '{path}' in {}", shortened(&value)),
+            Failed::Field { path, logical, value, why } => Wrong {
+                what: format!("'{}' in column '{path}' of type {logical}", shortened(&value)),
                 detail: format!("Fail to deserialize at field: {path}. {why}"),
                 hint: Some("'json.ignore-parse-errors' = 'true' reads such a field as NULL"),
             },
@@ -340,9 +343,10 @@ impl Decoder {
                 expected = index + 1;
             }
         }
-        for (i, ((name, shape), column)) in fields.names.iter().zip(&fields.shapes).zip(columns).enumerate() {
+        let shapes = fields.names.iter().zip(&fields.types).zip(&fields.shapes);
+        for (i, (((name, logical), shape), column)) in shapes.zip(columns).enumerate() {
             match found.get(i).copied().flatten() {
-                Some(value) => self.append_nullable(value, shape, column).map_err(|e| e.inside(name))?,
+                Some(value) => self.append_nullable(value, shape, column).map_err(|e| e.inside(name, logical))?,
                 None if self.format.fail_on_missing => return Err(Failed::Missing(name.clone())),
                 None => column.append_null(),
             }
@@ -356,7 +360,12 @@ impl Decoder {
             builder.append_null();
             return Ok(());
         }
-        let failed = |why: Why| Failed::Field { path: String::new(), value: self.tape.text_of(value), why };
+        let failed = |why: Why| Failed::Field {
+            path: String::new(),
+            logical: LogicalType::Null,
+            value: self.tape.text_of(value),
+            why,
+        };
         let result = match (shape, &mut *builder) {
             (Shape::Array(element), Builder::List(list)) => {
                 if !matches!(self.tape.kind(value), Some(Kind::Array { .. })) {
@@ -370,8 +379,13 @@ impl Decoder {
                 }
             }
             (Shape::Map(inner), Builder::Map(map)) => {
-                if !matches!(self.tape.kind(value), Some(Kind::Object { .. })) {
+                let is_object = matches!(self.tape.kind(value), Some(Kind::Object { .. }));
+                if !is_object && self.format.json_parser {
                     Err(failed("no object".to_owned()))
+                } else if !is_object {
+                    // a tree that is no object has no entries
+                    map.close(true);
+                    Ok(())
                 } else {
                     for (name, item) in self.tape.distinct_entries(value) {
                         if let Builder::Text(keys) = &mut *map.keys {
@@ -437,7 +451,7 @@ impl Decoder {
             Builder::Float(b) => b.append_value(text::float(&text)?),
             Builder::Double(b) => b.append_value(text::float(&text)?),
             Builder::Decimal(b, precision, scale) => {
-                let text = if self.format.keep_number_text { trimmed } else { &*text };
+                let text = if self.format.json_parser { trimmed } else { &*text };
                 b.append_option(text::decimal(text, *precision, *scale)?);
             }
             Builder::Bytes(_) if !matches!(kind, Kind::Text { .. }) => return Err("no text".to_owned()),
@@ -456,7 +470,7 @@ impl Decoder {
 
     /// Whether a number read as STRING is its text: always, or else unless it is a floating point number.
     fn keep_text(&self, number: &str) -> bool {
-        self.format.keep_number_text || !number.contains(['.', 'e', 'E'])
+        self.format.json_parser || !number.contains(['.', 'e', 'E'])
     }
 }
 
@@ -480,16 +494,20 @@ fn java_double(value: f64) -> String {
 
 /// Why a row cannot be decoded.
 enum Failed {
-    Field { path: String, value: String, why: Why },
+    Field { path: String, logical: LogicalType, value: String, why: Why },
     Missing(String),
 }
 
 impl Failed {
     /// Seen from the row around it.
-    fn inside(self, name: &str) -> Self {
+    fn inside(self, name: &str, outer: &LogicalType) -> Self {
         match self {
-            Self::Field { path, value, why } if path.is_empty() => Self::Field { path: name.to_owned(), value, why },
-            Self::Field { path, value, why } => Self::Field { path: format!("{name}.{path}"), value, why },
+            Self::Field { path, value, why, .. } if path.is_empty() => {
+                Self::Field { path: name.to_owned(), logical: outer.clone(), value, why }
+            }
+            Self::Field { path, logical, value, why } => {
+                Self::Field { path: format!("{name}.{path}"), logical, value, why }
+            }
             Self::Missing(inner) => Self::Missing(format!("{name}.{inner}")),
         }
     }

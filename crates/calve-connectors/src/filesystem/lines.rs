@@ -95,9 +95,7 @@ impl<R: Read> Input<R> {
         let byte = self.peek()?;
         if let Some(byte) = byte {
             self.position += 1;
-            if byte == b'\n' {
-                self.line += 1;
-            } else if byte == b'\r' && self.peek()? != Some(b'\n') {
+            if byte == b'\n' || (byte == b'\r' && self.peek()? != Some(b'\n')) {
                 self.line += 1;
             }
         }

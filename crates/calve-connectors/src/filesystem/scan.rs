@@ -190,7 +190,8 @@ impl Scan {
                     .iter()
                     .map(|(index, name, data_type)| {
                         let builder = Builder::new(&data_type.logical)?;
-                        Ok(csv::CsvColumn { index: *index, name: name.clone(), builder })
+                        let logical = data_type.logical.clone();
+                        Ok(csv::CsvColumn { index: *index, name: name.clone(), logical, builder })
                     })
                     .collect::<Result<_>>()?;
                 let input = open(&file.path, &place)?;

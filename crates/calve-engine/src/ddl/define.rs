@@ -7,7 +7,7 @@ use std::sync::Arc;
 use calve_planner::bind;
 use calve_planner::catalog::{Column, ColumnKind};
 use calve_sql::{ColumnDef, CreateTable, Ident, Name, PartitionField, PrimaryKey};
-use calve_types::{DataType, Error, Result, Span};
+use calve_types::{DataType, Error, LogicalType, Result, Span};
 
 use crate::catalogs::object::{DefinedColumn, KeyDef, TableDef, WatermarkDef};
 use crate::resolve::Resolved;
@@ -74,7 +74,7 @@ impl<'a> Definition<'a> {
                 calve_sql::ColumnKind::Computed(expr) => {
                     self.computed.push(declared);
                     // replaced when all columns it may name are known
-                    (ColumnKind::Computed(Arc::from(expr.clone())), calve_types::LogicalType::Null.nullable())
+                    (ColumnKind::Computed(Arc::from(expr.clone())), LogicalType::Null.nullable())
                 }
             };
             let name = declared.name.value.clone();
@@ -292,6 +292,35 @@ fn duplicate(name: &Ident, new: &ColumnKind, old: &ColumnKind, of_base: bool) ->
         _ => format!("A column named '{column}' already exists in the table."),
     };
     Error::new("duplicate-column", format!("column '{column}' is defined twice")).with_detail(detail).at(name.span)
+}
+
+/// A table as Flink 2.1 keeps it in its own catalog: times have no fraction, and a ROW that can be NULL has fields that
+/// can be.
+pub(super) fn as_flink_keeps(mut table: TableDef) -> TableDef {
+    for column in table.columns.iter_mut().filter(|c| c.is_physical()) {
+        column.column.data_type = kept(column.column.data_type.clone());
+    }
+    table
+}
+
+fn kept(data_type: DataType) -> DataType {
+    let DataType { logical, nullable } = data_type;
+    let inner = |data_type: Box<DataType>| Box::new(kept(*data_type));
+    let logical = match logical {
+        LogicalType::Time(_) => LogicalType::Time(0),
+        LogicalType::Array(element) => LogicalType::Array(inner(element)),
+        LogicalType::Multiset(element) => LogicalType::Multiset(inner(element)),
+        LogicalType::Map(key, value) => LogicalType::Map(inner(key), inner(value)),
+        LogicalType::Row(mut fields) => {
+            for field in &mut fields {
+                field.data_type = kept(field.data_type.clone());
+                field.data_type.nullable |= nullable;
+            }
+            LogicalType::Row(fields)
+        }
+        other => other,
+    };
+    DataType { logical, nullable }
 }
 
 /// The refusal of a statement without columns.

@@ -9,7 +9,7 @@ use calve_sql::{CreateTable, Name, PartitionField, PartitionTransform};
 use calve_types::{Error, Result};
 use iceberg::spec::Transform;
 
-use super::define::{Definition, no_columns, refuse_in_iceberg};
+use super::define::{Definition, as_flink_keeps, no_columns, refuse_in_iceberg};
 use super::like::Strategies;
 use super::properties;
 use crate::catalogs::object::{BaseKind, CatalogObject, TableDef};
@@ -112,7 +112,7 @@ pub(super) async fn store(
     let span = create.name.span;
     if create.temporary {
         check_transforms(create)?;
-        let object = CatalogObject::Table(Box::new(table));
+        let object = CatalogObject::Table(Box::new(as_flink_keeps(table)));
         return put_temporary(catalogs, path, object, create.if_not_exists).map_err(|e| e.at(span));
     }
     if exists(catalogs, &path).await.map_err(|e| e.at(span))? {
@@ -125,7 +125,7 @@ pub(super) async fn store(
     match &mut entry.kind {
         CatalogKind::Memory(memory) => {
             check_transforms(create)?;
-            memory.put(&path.database, &path.table, CatalogObject::Table(Box::new(table)));
+            memory.put(&path.database, &path.table, CatalogObject::Table(Box::new(as_flink_keeps(table))));
         }
         CatalogKind::Iceberg(iceberg) => {
             let ident = iceberg.ident(&path.database, &path.table)?;
@@ -305,9 +305,16 @@ pub(crate) async fn drop(
         return Ok(ResultBody::Done);
     }
     let title = kind.title();
-    Err(unknown(kind, format!("{word} '{path}' does not exist"))
+    let error = unknown(kind, format!("{word} '{path}' does not exist"))
         .with_detail(format!("{title} with identifier '{path}' does not exist."))
-        .at(name.span))
+        .at(name.span);
+    let other = if kind == BaseKind::Table { BaseKind::View } else { BaseKind::Table };
+    Err(match catalogs.object(&path) {
+        Some(object) if object.is(other) => {
+            error.with_hint(format!("it is a {}: use DROP {}", other.word(), other.word().to_uppercase()))
+        }
+        _ => error,
+    })
 }
 
 fn unknown(kind: BaseKind, message: String) -> Error {

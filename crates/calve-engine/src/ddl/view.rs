@@ -144,8 +144,7 @@ impl Session {
         let statement = Statement::Query(query.clone());
         let names = referenced(&statement);
         let resolved = Resolved::load(&self.catalogs, &self.options, names).await?.defining(path.clone());
-        let listed: Vec<_> = listed.iter().map(|name| (name.clone(), None)).collect();
-        let columns = bind::view_columns(&query, &listed, &resolved)?;
+        let columns = bind::view_columns(&query, listed, &resolved)?;
         self.check_sources(&query, &resolved)?;
         let text = expand::text(&query, &resolved);
         let (catalog, database) = self.catalogs.current();

@@ -174,8 +174,11 @@ fn candidates(queries: &[Optimised], tables: &[Named]) -> Result<Vec<Group>> {
     Ok(groups)
 }
 
-/// The scan's provider and filters, if it may be shared.
-fn sharable(scan: &TableScan) -> datafusion::common::Result<Option<(Arc<dyn TableProvider>, Vec<Expr>)>> {
+/// A scan's provider and filters.
+type Scanned = (Arc<dyn TableProvider>, Vec<Expr>);
+
+/// What is scanned, if the scan may be shared.
+fn sharable(scan: &TableScan) -> datafusion::common::Result<Option<Scanned>> {
     if scan.fetch.is_some() {
         return Ok(None);
     }

@@ -38,8 +38,14 @@ pub(super) struct Prepared {
 }
 
 enum Target {
-    Iceberg { writer: Writer, home: Home, keyed: bool },
+    Iceberg(Box<IcebergTarget>),
     Connector(Box<dyn calve_connectors::Sink>),
+}
+
+struct IcebergTarget {
+    writer: Writer,
+    home: Home,
+    keyed: bool,
 }
 
 /// Where an Iceberg commit goes.
@@ -79,7 +85,7 @@ async fn target(runner: &Runner<'_>, sink: &Sink) -> Result<Target> {
         let (branch, keyed) = (options.branch().to_owned(), options.is_keyed());
         let writer = prepare_iceberg(&target.table, options).await?;
         let home = Home { catalog: target.catalog.clone(), table: target.table.clone(), branch };
-        return Ok(Target::Iceberg { writer, home, keyed });
+        return Ok(Target::Iceberg(Box::new(IcebergTarget { writer, home, keyed })));
     }
     if let Some(target) = downcast::<ConnectorHandle>(handle) {
         let batch = runner.options().get("execution.runtime-mode").is_some_and(|m| m.eq_ignore_ascii_case("batch"));
@@ -102,7 +108,7 @@ impl Prepared {
 
     /// Whether rows of one key must arrive in the order of the input: one partition keeps it.
     pub fn is_ordered(&self) -> bool {
-        matches!(self.target, Target::Iceberg { keyed: true, .. })
+        matches!(&self.target, Target::Iceberg(target) if target.keyed)
     }
 
     /// Writes rows that nobody sees yet.
@@ -130,14 +136,15 @@ impl Prepared {
             elapsed: start.elapsed(),
         };
         let written = match self.target {
-            Target::Iceberg { writer, home, .. } => {
+            Target::Iceberg(target) => {
+                let IcebergTarget { writer, home, .. } = *target;
                 let written = writer.write(rows, progress).await.map_err(explained)?;
                 summary.rows = written.rows;
                 summary.data_files = written.data.len();
                 summary.delete_files = written.deletes.len();
                 summary.equality_deletes = written.equality_deletes;
                 summary.position_deletes = written.position_deletes;
-                Hidden::Iceberg { written, home }
+                Hidden::Iceberg(Box::new(IcebergFiles { written, home }))
             }
             Target::Connector(sink) => {
                 let pending = sink.write(counted(rows, progress.clone())).await?;
@@ -181,8 +188,13 @@ pub(crate) struct Pending {
 }
 
 enum Hidden {
-    Iceberg { written: Written, home: Home },
+    Iceberg(Box<IcebergFiles>),
     Connector(Box<dyn calve_connectors::Pending>),
+}
+
+struct IcebergFiles {
+    written: Written,
+    home: Home,
 }
 
 impl Pending {
@@ -194,7 +206,7 @@ impl Pending {
     /// Whether a commit changes the target. An INSERT of no rows makes no snapshot.
     pub fn has_changes(&self) -> bool {
         match &self.written {
-            Hidden::Iceberg { written, .. } => !written.is_empty(),
+            Hidden::Iceberg(files) => !files.written.is_empty(),
             Hidden::Connector(pending) => pending.rows() > 0 || pending.files() > 0,
         }
     }
@@ -206,8 +218,9 @@ impl Pending {
     pub async fn commit(self, job_id: &str) -> Result<WriteSummary> {
         let mut summary = self.summary;
         match self.written {
-            Hidden::Iceberg { written, .. } if written.is_empty() => {}
-            Hidden::Iceberg { written, home } => {
+            Hidden::Iceberg(files) if files.written.is_empty() => {}
+            Hidden::Iceberg(files) => {
+                let IcebergFiles { written, home } = *files;
                 let job = JobInfo {
                     job_id: job_id.to_owned(),
                     operator_id: uuid::Uuid::new_v4().simple().to_string(),
@@ -233,7 +246,7 @@ impl Pending {
     /// Removes what was written.
     pub async fn discard(self) {
         match self.written {
-            Hidden::Iceberg { written, home } => written.discard(&home.table).await,
+            Hidden::Iceberg(files) => files.written.discard(&files.home.table).await,
             Hidden::Connector(pending) => pending.discard().await,
         }
     }

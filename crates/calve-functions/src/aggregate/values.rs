@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, ListArray, new_empty_array};
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, UInt32Array, new_empty_array};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion_common::{Result, ScalarValue};
@@ -24,6 +24,15 @@ impl fmt::Debug for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Values").field("input", &self.input).finish_non_exhaustive()
     }
+}
+
+/// A small part of a large array as an array of its own, so that the large one can go.
+fn compact(array: ArrayRef) -> Result<ArrayRef> {
+    if array.to_data().get_slice_memory_size()?.saturating_mul(2) >= array.get_array_memory_size() {
+        return Ok(array);
+    }
+    let all = UInt32Array::from_iter_values(0..u32::try_from(array.len()).unwrap_or(u32::MAX));
+    Ok(arrow::compute::take(&array, &all, None)?)
 }
 
 impl Values {
@@ -52,7 +61,7 @@ impl Values {
             arrow::compute::filter(values, &keep.into())?
         };
         if !kept.is_empty() {
-            self.chunks.push(kept);
+            self.chunks.push(compact(kept)?);
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use calve_types::{DataType, Error, LogicalType, Value, rules};
 
+use super::path::{Spec, Unusable};
 use super::{JsonBuild, JsonRead};
 use crate::function::{Arg, Inferred, Refusal, Signature};
 use crate::operator::nullable_by;
@@ -21,6 +22,11 @@ fn texts(args: &[Arg]) -> Result<(), Refusal> {
     let (Some(document), Some(path)) = (args.first(), args.get(1)) else { return Err(Refusal::Count("2 arguments")) };
     if !document.logical().is_character() || !path.logical().is_character() {
         return Err(Refusal::Types);
+    }
+    if let Some(Value::String(path)) = &path.literal
+        && let Err(Unusable::Unsupported(error)) = Spec::parse(path).path
+    {
+        return Err(error.into());
     }
     Ok(())
 }

@@ -118,7 +118,9 @@ impl Binder<'_> {
             return self.over_call(f, window, call, args, scope);
         }
         if over::function_of(name).is_some() {
-            return Err(Error::new("invalid-argument", format!("'{name}' needs a window: {name}(..) OVER (..)")).at(place));
+            return Err(
+                Error::new("invalid-argument", format!("'{name}' needs a window: {name}(..) OVER (..)")).at(place)
+            );
         }
         if let Some(nulls) = &f.null_treatment {
             return Err(over::null_treatment(nulls, name, place));
@@ -218,7 +220,12 @@ impl Binder<'_> {
                     .at(place));
             }
         };
-        let inner = Scope { aggregates: Aggregates::Refused("an aggregate function"), windows: Windows::Refused("an aggregate function"), selected: &[], ..*scope };
+        let inner = Scope {
+            aggregates: Aggregates::Refused("an aggregate function"),
+            windows: Windows::Refused("an aggregate function"),
+            selected: &[],
+            ..*scope
+        };
         let bound = bind(&inner)?;
         if !bound.is_empty() && bound.iter().all(belongs_outside) {
             return Err(Error::unsupported("an aggregate function over columns of an outer query alone").at(place));
@@ -245,9 +252,9 @@ pub(super) fn aggregate_signature(
     may_be_empty: bool,
     place: Span,
 ) -> Result<(Vec<Expr>, DataType)> {
-    let signature = function.infer(&described(&args), distinct, may_be_empty).map_err(|e| {
-        e.at(illegal_null(&args).unwrap_or_else(|| args.iter().fold(place, |all, a| all.to(a.span))))
-    })?;
+    let signature = function
+        .infer(&described(&args), distinct, may_be_empty)
+        .map_err(|e| e.at(illegal_null(&args).unwrap_or_else(|| args.iter().fold(place, |all, a| all.to(a.span)))))?;
     Ok((cast(args, &signature.args), signature.returns))
 }
 

@@ -10,26 +10,41 @@ use crate::expr::{Expr, ExprKind};
 use crate::rel::{Field, JoinKind, Rel, RelKind};
 
 /// A relation and what its columns are called.
-type Source = (Rel, Namespace);
+pub(super) type Source = (Rel, Namespace);
 
 impl Binder<'_> {
     /// The tables of a FROM clause, at least one.
     pub(super) fn from(&self, from: &[ast::TableWithJoins], env: Env<'_>) -> Result<Source> {
         let mut all: Option<Source> = None;
         for item in from {
-            let next = self.table_with_joins(item, env)?;
-            all = Some(match all {
-                None => next,
-                Some(left) => self.join(left, next, JoinKind::Inner, Condition::None, env)?,
+            all = Some(match (all, &item.relation) {
+                (None, _) => self.table_with_joins(item, env)?,
+                // UNNEST sees what stands before it.
+                (Some(left), ast::TableFactor::UNNEST { .. }) => {
+                    let left = self.unnest_factor(Some(left), &item.relation, false, env)?;
+                    self.joins(left, &item.joins, env)?
+                }
+                (Some(left), _) => {
+                    let next = self.table_with_joins(item, env)?;
+                    self.join(left, next, JoinKind::Inner, Condition::None, env)?
+                }
             });
         }
         all.ok_or_else(|| Error::internal("an empty FROM clause"))
     }
 
     fn table_with_joins(&self, item: &ast::TableWithJoins, env: Env<'_>) -> Result<Source> {
-        let mut left = self.table_factor(&item.relation, env)?;
-        for join in &item.joins {
+        let left = self.table_factor(&item.relation, env)?;
+        self.joins(left, &item.joins, env)
+    }
+
+    fn joins(&self, mut left: Source, joins: &[ast::Join], env: Env<'_>) -> Result<Source> {
+        for join in joins {
             let (kind, constraint) = join_kind(join)?;
+            if let ast::TableFactor::UNNEST { .. } = &join.relation {
+                left = self.join_unnest(left, &join.relation, kind, constraint, env)?;
+                continue;
+            }
             let right = self.table_factor(&join.relation, env)?;
             let condition = match constraint {
                 ast::JoinConstraint::On(condition) => Condition::On(condition),
@@ -97,10 +112,7 @@ impl Binder<'_> {
             ast::TableFactor::Function { name, .. } => {
                 Err(Error::unsupported("table functions").at(names::span_of(name)))
             }
-            ast::TableFactor::UNNEST { array_exprs, .. } => {
-                let place = array_exprs.first().map(expr::span_of).unwrap_or_default();
-                Err(Error::unsupported("UNNEST").at(place))
-            }
+            ast::TableFactor::UNNEST { .. } => self.unnest_factor(None, factor, false, env),
             ast::TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
             ast::TableFactor::Pivot { .. } | ast::TableFactor::Unpivot { .. } => Err(Error::unsupported("PIVOT")),
             _ => Err(Error::unsupported("this kind of table in FROM")),

@@ -39,13 +39,7 @@ impl Binder<'_> {
 
     /// What each column gets, without casts. As many as the query has if nothing says more, so that the check can
     /// name both sides.
-    fn sink_values(
-        &self,
-        query: &Rel,
-        table: &TableEntry,
-        columns: &[&Column],
-        insert: &Insert,
-    ) -> Result<Vec<Named>> {
+    fn sink_values(&self, query: &Rel, table: &TableEntry, columns: &[&Column], insert: &Insert) -> Result<Vec<Named>> {
         let from_query = |index: usize, at: usize| {
             let field = query.fields.get(index)?;
             let kind = ExprKind::Column(index);

@@ -4,11 +4,11 @@ use calve_functions::{JsonBuild, JsonRead};
 use calve_sql::{JsonBehavior, JsonClauses, JsonOnNull, JsonWrapper, ast};
 use calve_types::{DataType, Error, LogicalType, Result, Span, Value};
 
+use super::Binder;
 use super::call::{self, Call};
 use super::literal::literal;
 use super::names;
 use super::scope::Scope;
-use super::Binder;
 use crate::expr::{Expr, ExprKind};
 
 fn symbol(text: String, place: Span) -> Expr {
@@ -119,12 +119,11 @@ impl Binder<'_> {
         let function = calve_functions::aggregate(&full_name)
             .ok_or_else(|| Error::internal(format!("no aggregate {full_name}")))?;
         self.aggregate_of(function, Call { name: &full_name, ..call }, scope, |inner| {
-            let mut bound = clauses.arguments.iter().map(|a| self.json_argument(a, inner)).collect::<Result<Vec<_>>>()?;
+            let mut bound =
+                clauses.arguments.iter().map(|a| self.json_argument(a, inner)).collect::<Result<Vec<_>>>()?;
             // The key stays as it is, unless it is no text, which the function refuses.
             let is_value = bound.len() == if is_object { 2 } else { 1 };
-            if is_value
-                && let Some(value) = bound.pop()
-            {
+            if is_value && let Some(value) = bound.pop() {
                 let is_raw = is_constructor(&value);
                 bound.push(if is_raw { value } else { call::function("JSON_STRING", vec![value], call.place)? });
             }

@@ -33,6 +33,7 @@ pub(crate) mod span;
 mod streaming;
 mod subquery;
 mod table;
+mod unnest;
 mod view;
 pub(crate) mod walk;
 

@@ -22,10 +22,7 @@ pub(super) fn function_of(name: &str) -> Option<OverFunction> {
 /// The refusal of IGNORE NULLS and RESPECT NULLS.
 pub(super) fn null_treatment(nulls: &ast::NullTreatment, name: &str, place: Span) -> Error {
     Error::unsupported(format!("{nulls} after '{name}'"))
-        .with_detail(format!(
-            "Cannot specify IGNORE NULLS or RESPECT NULLS following '{}'",
-            name.to_ascii_uppercase()
-        ))
+        .with_detail(format!("Cannot specify IGNORE NULLS or RESPECT NULLS following '{}'", name.to_ascii_uppercase()))
         .at(place)
 }
 
@@ -44,7 +41,9 @@ fn not_over(place: Span) -> Error {
 }
 
 fn invalid(detail: &str, place: Span) -> Error {
-    Error::new("invalid-window", "the window's clauses do not fit together or the function").with_detail(detail).at(place)
+    Error::new("invalid-window", "the window's clauses do not fit together or the function")
+        .with_detail(detail)
+        .at(place)
 }
 
 impl Binder<'_> {
@@ -212,8 +211,9 @@ impl Binder<'_> {
                     if !offset.data_type.logical.is_numeric() {
                         return Err(not_applicable(call, &bound));
                     }
-                    return Err(Error::unsupported(format!("{name} by an offset that is no whole number"))
-                        .at(offset.span));
+                    return Err(
+                        Error::unsupported(format!("{name} by an offset that is no whole number")).at(offset.span)
+                    );
                 }
                 let default_nullable = rest.get(1).is_none_or(|d| d.data_type.nullable);
                 call.data_type = value.data_type.clone();
@@ -225,11 +225,8 @@ impl Binder<'_> {
             return Err(expr::untyped_null(call.span));
         }
         let data_type = call.data_type.clone();
-        call.args = bound
-            .into_iter()
-            .enumerate()
-            .map(|(i, e)| if i == 2 { coerce::to(e, &data_type) } else { e })
-            .collect();
+        call.args =
+            bound.into_iter().enumerate().map(|(i, e)| if i == 2 { coerce::to(e, &data_type) } else { e }).collect();
         Ok(())
     }
 
@@ -294,11 +291,7 @@ impl Binder<'_> {
         const DAY: i64 = 86_400_000;
         match (&value.kind, key) {
             (ExprKind::Literal(Value::Int(n @ 0..)), key) if key.is_integer() => Ok(*n),
-            (ExprKind::Literal(Value::Millis(n @ 0..)), LogicalType::Date)
-                if n % DAY == 0 =>
-            {
-                Ok(n / DAY)
-            }
+            (ExprKind::Literal(Value::Millis(n @ 0..)), LogicalType::Date) if n % DAY == 0 => Ok(n / DAY),
             (_, key) if key.is_integer() || key.is_datetime() || key.is_numeric() => {
                 Err(Error::unsupported(format!("RANGE by such a distance in values of type {key}")).at(place))
             }
@@ -413,13 +406,7 @@ fn named<'a>(windows: &'a [ast::NamedWindowDefinition], name: &ast::Ident) -> Re
 }
 
 /// What Calcite and Flink ask of the windows of ranking functions.
-fn check_ranking(
-    call: &OverCall,
-    ordered: bool,
-    spec: Spec<'_>,
-    window: &ast::WindowType,
-    place: Span,
-) -> Result<()> {
+fn check_ranking(call: &OverCall, ordered: bool, spec: Spec<'_>, window: &ast::WindowType, place: Span) -> Result<()> {
     use OverFunction::{CumeDist, DenseRank, PercentRank, Rank, RowNumber};
     let own = match window {
         ast::WindowType::NamedWindow(name) => span::ident(name),
@@ -444,9 +431,7 @@ fn check_ranking(
 fn wrong_count(call: &OverCall, expected: &str) -> Error {
     let name = call.function.name();
     Error::new("invalid-argument", format!("'{name}' takes another number of arguments"))
-        .with_detail(format!(
-            "Invalid number of arguments to function '{name}'. Was expecting {expected} arguments"
-        ))
+        .with_detail(format!("Invalid number of arguments to function '{name}'. Was expecting {expected} arguments"))
         .at(call.span)
 }
 

@@ -104,7 +104,13 @@ pub(super) enum Aggregates<'a> {
 impl<'a> Scope<'a> {
     /// A clause that reads `namespace` and may not aggregate.
     pub fn new(env: Env<'a>, namespace: &'a Namespace, clause: &'static str) -> Self {
-        Self { env, namespace, aggregates: Aggregates::Refused(clause), windows: Windows::Refused(clause), selected: &[] }
+        Self {
+            env,
+            namespace,
+            aggregates: Aggregates::Refused(clause),
+            windows: Windows::Refused(clause),
+            selected: &[],
+        }
     }
 
     /// What a subquery in this clause sees.

@@ -104,9 +104,7 @@ fn time_column<'a>(name: &calve_sql::Name, columns: &'a [Column]) -> Result<&'a 
             _ => None,
         };
         data_type = &field
-            .ok_or_else(|| {
-                undefined(format!("Nested field '{part}' was not found in a composite type: {data_type}."))
-            })?
+            .ok_or_else(|| undefined(format!("Nested field '{part}' was not found in a composite type: {data_type}.")))?
             .data_type;
     }
     if name.parts.len() > 1 {
@@ -188,8 +186,9 @@ impl Binder<'_> {
             return self.view(entry, view, place);
         }
         if let Some(column) = entry.columns.iter().find(|c| matches!(c.kind, ColumnKind::Metadata { .. })) {
-            return Err(Error::unsupported(format!("the metadata column '{}' of '{}'", column.name, entry.path))
-                .at(place));
+            return Err(
+                Error::unsupported(format!("the metadata column '{}' of '{}'", column.name, entry.path)).at(place)
+            );
         }
         let physical: Vec<Column> = entry.physical_columns().cloned().collect();
         let kind = RelKind::Scan { table: Arc::clone(entry), span: place };

@@ -28,16 +28,12 @@ const VIEWS: usize = 10_000;
 /// # Errors
 /// Those of the query; `duplicate-column` where two columns would have one name; `type-mismatch` where the list has
 /// another length than the query.
-pub fn view_columns(
-    query: &Query,
-    listed: &[(Ident, Option<String>)],
-    catalog: &dyn CatalogReader,
-) -> Result<Vec<Column>> {
+pub fn view_columns(query: &Query, listed: &[Ident], catalog: &dyn CatalogReader) -> Result<Vec<Column>> {
     let rel = with_binder(catalog, &query.hints, |binder| binder.result(query))?;
     if !listed.is_empty() && listed.len() != rel.fields.len() {
-        let defined: Vec<&str> = listed.iter().map(|(name, _)| name.value.as_str()).collect();
+        let defined: Vec<&str> = listed.iter().map(|name| name.value.as_str()).collect();
         let given: Vec<&str> = rel.fields.iter().map(|f| f.name.as_str()).collect();
-        let place = listed.iter().fold(Span::default(), |all, (name, _)| all.to(name.span));
+        let place = listed.iter().fold(Span::default(), |all, name| all.to(name.span));
         return Err(Error::new(
             "type-mismatch",
             format!("the view lists {} columns, its query gives {}", listed.len(), rel.fields.len()),
@@ -52,13 +48,18 @@ pub fn view_columns(
     // Columns of `*` get numbers if their names repeat; what the statement names twice is a mistake.
     let written: Vec<String> = match listed {
         [] => select_list(query).iter().filter_map(written_name).collect(),
-        listed => listed.iter().map(|(name, _)| name.value.clone()).collect(),
+        listed => listed.iter().map(|name| name.value.clone()).collect(),
     };
     if let Some(name) = written.iter().enumerate().find_map(|(i, n)| written.iter().skip(i + 1).find(|o| *o == n)) {
         return Err(twice(name, query));
     }
-    let names = listed.iter().map(|(name, _)| Some(name.value.clone())).chain(std::iter::repeat(None));
-    Ok(rel.fields.into_iter().zip(names).map(|(f, name)| Column::physical(name.unwrap_or(f.name), f.data_type)).collect())
+    let names = listed.iter().map(|name| Some(name.value.clone())).chain(std::iter::repeat(None));
+    Ok(rel
+        .fields
+        .into_iter()
+        .zip(names)
+        .map(|(f, name)| Column::physical(name.unwrap_or(f.name), f.data_type))
+        .collect())
 }
 
 fn select_list(query: &Query) -> &[ast::SelectItem] {
@@ -154,7 +155,8 @@ fn in_view(mut error: Error, view: &TableEntry, place: Span) -> Error {
 /// A view's rows under its columns' names, with their types.
 fn with_columns(rel: Rel, view: &TableEntry, place: Span) -> Result<Rel> {
     let stale = |message: String, detail: Option<String>| {
-        let error = Error::new("stale-view", message).with_hint("make the view anew: its tables have changed").at(place);
+        let error =
+            Error::new("stale-view", message).with_hint("make the view anew: its tables have changed").at(place);
         match detail {
             Some(detail) => error.with_detail(detail),
             None => error,

@@ -47,6 +47,7 @@ pub(super) fn inputs(rel: &Rel) -> Vec<&Rel> {
         | RelKind::Filter { input, .. }
         | RelKind::Aggregate { input, .. }
         | RelKind::Over { input, .. }
+        | RelKind::Unnest { input, .. }
         | RelKind::Distinct(input)
         | RelKind::Sort { input, .. }
         | RelKind::Limit { input, .. } => vec![input],
@@ -62,6 +63,7 @@ fn inputs_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Rel) -> Result<()>) -> Resul
         | RelKind::Filter { input, .. }
         | RelKind::Aggregate { input, .. }
         | RelKind::Over { input, .. }
+        | RelKind::Unnest { input, .. }
         | RelKind::Distinct(input)
         | RelKind::Sort { input, .. }
         | RelKind::Limit { input, .. } => f(input),
@@ -79,6 +81,7 @@ fn own_expressions_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Expr) -> Result<()>
         RelKind::Values(rows) => rows.iter_mut().flatten().try_for_each(f),
         RelKind::Project { exprs, .. } => exprs.iter_mut().try_for_each(f),
         RelKind::Filter { predicate, .. } => f(predicate),
+        RelKind::Unnest { collection, .. } => f(collection),
         RelKind::Join { condition, .. } => condition.iter_mut().try_for_each(f),
         RelKind::Aggregate { groups, calls, .. } => {
             groups.iter_mut().try_for_each(&mut *f)?;
@@ -193,7 +196,8 @@ pub(super) fn same_window(a: &OverCall, b: &OverCall) -> bool {
     a.partition.len() == b.partition.len()
         && a.partition.iter().zip(&b.partition).all(|(a, b)| same(a, b))
         && a.order.len() == b.order.len()
-        && a.order.iter().zip(&b.order).all(|(a, b)| {
-            a.descending == b.descending && a.nulls_first == b.nulls_first && same(&a.expr, &b.expr)
-        })
+        && a.order
+            .iter()
+            .zip(&b.order)
+            .all(|(a, b)| a.descending == b.descending && a.nulls_first == b.nulls_first && same(&a.expr, &b.expr))
 }

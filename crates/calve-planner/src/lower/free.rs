@@ -52,6 +52,7 @@ pub(super) fn parts(rel: &Rel) -> (Vec<&Rel>, Vec<&Expr>) {
         RelKind::Values(rows) => (vec![], rows.iter().flatten().collect()),
         RelKind::Project { input, exprs } => (vec![input], exprs.iter().collect()),
         RelKind::Filter { input, predicate } => (vec![input], vec![predicate]),
+        RelKind::Unnest { input, collection, .. } => (vec![input], vec![collection]),
         RelKind::Join { left, right, condition, .. } => (vec![left, right], condition.iter().collect()),
         RelKind::Aggregate { input, groups, calls } => (
             vec![input],

@@ -25,6 +25,7 @@ mod shape;
 mod single_row;
 mod statistics;
 mod subquery;
+mod unnest;
 
 #[cfg(test)]
 mod tests;

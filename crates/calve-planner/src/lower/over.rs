@@ -14,10 +14,10 @@ use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Field as ArrowField, FieldRef, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result as DfResult, ScalarValue};
+use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_window::cume_dist::cume_dist_udwf;
 use datafusion::functions_window::lead_lag::{lag_udwf, lead_udwf};
 use datafusion::functions_window::nth_value::{first_value_udwf, last_value_udwf};
-use datafusion::functions_window::ntile::ntile_udwf;
 use datafusion::functions_window::rank::{dense_rank_udwf, percent_rank_udwf, rank_udwf};
 use datafusion::functions_window::row_number::row_number_udwf;
 use datafusion::logical_expr::expr::{
@@ -39,6 +39,7 @@ use crate::expr::{Bound, Expr, Frame, OverCall, OverFunction};
 use crate::rel::Field;
 
 /// Where and in which order a call is evaluated.
+#[derive(Clone)]
 struct Window {
     partition: Vec<DfExpr>,
     order: Vec<Sort>,
@@ -71,7 +72,11 @@ impl Lowering<'_> {
                 .iter()
                 .map(|key| {
                     let value = self.expr(&key.expr, &scope)?;
-                    Ok(columns.add(if counts_in_values(call) { number(value, &key.expr.data_type.logical) } else { value }))
+                    Ok(columns.add(if counts_in_values(call) {
+                        number(value, &key.expr.data_type.logical)
+                    } else {
+                        value
+                    }))
                 })
                 .collect::<Result<Vec<_>>>()?;
             positions.push((args, partition, order));
@@ -118,7 +123,11 @@ impl Lowering<'_> {
 
     fn argument(&self, e: &Expr, scope: &super::expr::Scope, columns: &mut Inputs) -> Result<Part> {
         let lowered = self.expr(e, scope)?;
-        Ok(if matches!(lowered, DfExpr::Literal(..)) { Part::Literal(lowered) } else { Part::Column(columns.add(lowered)) })
+        Ok(if matches!(lowered, DfExpr::Literal(..)) {
+            Part::Literal(lowered)
+        } else {
+            Part::Column(columns.add(lowered))
+        })
     }
 
     fn window_call(&self, call: &OverCall, args: Vec<DfExpr>, window: &Window) -> Result<DfExpr> {
@@ -132,20 +141,15 @@ impl Lowering<'_> {
             OverFunction::DenseRank => ranked(dense_rank_udwf(), vec![]),
             OverFunction::PercentRank => plain(percent_rank_udwf()),
             OverFunction::CumeDist => plain(cume_dist_udwf()),
-            OverFunction::Ntile => {
-                let tiles = whole_number(call, 0)?;
-                ranked(ntile_udwf(), vec![lit(tiles)])
-            }
+            OverFunction::Ntile => tile(whole_number(call, 0)?, window)?,
             OverFunction::Lag | OverFunction::Lead => shifted(call, args, window)?,
             OverFunction::Aggregate(function) => {
                 let types: Vec<_> = call.args.iter().map(|arg| arg.data_type.clone()).collect();
-                let lowered =
-                    function.call(args, &types, &call.data_type, false, None, vec![], &self.context.eval)?;
-                let begins_with_partition = call.frame.start == Bound::First;
+                let lowered = function.call(args, &types, &call.data_type, false, None, vec![], &self.context.eval)?;
                 lowered
                     .transform_down(|e| match e {
                         DfExpr::AggregateFunction(aggregate) => {
-                            let over = window.aggregate(aggregate, function.name, begins_with_partition);
+                            let over = window.aggregate(aggregate, function.name, call.frame);
                             Ok(Transformed::new(over, true, TreeNodeRecursion::Jump))
                         }
                         e => Ok(Transformed::no(e)),
@@ -178,10 +182,11 @@ impl Window {
         }))
     }
 
-    fn aggregate(&self, aggregate: NativeAggregate, name: &str, begins_with_partition: bool) -> DfExpr {
+    fn aggregate(&self, aggregate: NativeAggregate, name: &str, frame: Frame) -> DfExpr {
         let NativeAggregate { func, params } = aggregate;
         // Flink's skip NULLs.
         let by_position = match name {
+            _ if is_empty(frame) => None,
             "FIRST_VALUE" => Some(first_value_udwf()),
             "LAST_VALUE" => Some(last_value_udwf()),
             _ => None,
@@ -190,15 +195,42 @@ impl Window {
             let fun = WindowFunctionDefinition::WindowUDF(udwf);
             return self.call(fun, params.args, Some(NullTreatment::IgnoreNulls));
         }
-        let fun = if begins_with_partition && !params.distinct {
+        let fun = if frame.start == Bound::First && !params.distinct {
             WindowFunctionDefinition::AggregateUDF(func)
         } else {
             let signature = Signature::user_defined(Volatility::Immutable);
-            let udwf = Anew { aggregate: func, distinct: params.distinct, signature };
+            let udwf = Anew { aggregate: func, distinct: params.distinct, empty: is_empty(frame), signature };
             WindowFunctionDefinition::WindowUDF(Arc::new(WindowUDF::new_from_impl(udwf)))
         };
         self.call(fun, params.args, params.null_treatment)
     }
+}
+
+/// NTILE: the first tiles have one row more, where the rows cannot be shared out evenly. DataFusion's own shares them
+/// out in another way.
+fn tile(tiles: i64, window: &Window) -> Result<DfExpr> {
+    let number = window.call(WindowFunctionDefinition::WindowUDF(row_number_udwf()), vec![], None);
+    let all = Window { frame: whole(), ..window.clone() };
+    let rows = all.call(WindowFunctionDefinition::AggregateUDF(count_udaf()), vec![lit(1i64)], None);
+    let before = cast(number, ArrowType::Int64) - lit(1i64);
+    let (small, larger) = (rows.clone() / lit(tiles), rows % lit(tiles));
+    let in_larger = larger.clone() * (small.clone() + lit(1i64));
+    let divisor = when(small.clone().eq(lit(0i64)), lit(1i64)).otherwise(small.clone()).map_err(failed)?;
+    when(before.clone().lt(in_larger.clone()), before.clone() / (small + lit(1i64)) + lit(1i64))
+        .otherwise((before - in_larger) / divisor + larger + lit(1i64))
+        .map_err(failed)
+}
+
+/// All rows of a partition.
+fn whole() -> WindowFrame {
+    let null = ScalarValue::UInt64(None);
+    let (first, last) = (WindowFrameBound::Preceding(null.clone()), WindowFrameBound::Following(null));
+    WindowFrame::new_bounds(WindowFrameUnits::Rows, first, last)
+}
+
+/// Whether a frame ends before it begins.
+fn is_empty(frame: Frame) -> bool {
+    matches!((frame.start, frame.end), (Bound::Offset(start), Bound::Offset(end)) if start > end)
 }
 
 /// LAG and LEAD; the default is for rows that are not there, not for values that are NULL.
@@ -212,12 +244,11 @@ fn shifted(call: &OverCall, args: Vec<DfExpr>, window: &Window) -> Result<DfExpr
     }
     let udwf = if ahead > 0 { lead_udwf() } else { lag_udwf() };
     let by = lit(ahead.checked_abs().ok_or_else(|| Error::internal("an offset out of range"))?);
-    let shift = |e: DfExpr| window.call(WindowFunctionDefinition::WindowUDF(Arc::clone(&udwf)), vec![e, by.clone()], None);
+    let shift =
+        |e: DfExpr| window.call(WindowFunctionDefinition::WindowUDF(Arc::clone(&udwf)), vec![e, by.clone()], None);
     match args.nth(1) {
         None => Ok(shift(value)),
-        Some(default) => {
-            when(shift(lit(true)).is_null(), default).otherwise(shift(value)).map_err(failed)
-        }
+        Some(default) => when(shift(lit(true)).is_null(), default).otherwise(shift(value)).map_err(failed),
     }
 }
 
@@ -244,6 +275,9 @@ fn number(key: DfExpr, logical: &LogicalType) -> DfExpr {
 }
 
 fn frame(call: &OverCall) -> WindowFrame {
+    if is_empty(call.frame) {
+        return whole();
+    }
     let Frame { range, start, end } = call.frame;
     let units = if range { WindowFrameUnits::Range } else { WindowFrameUnits::Rows };
     let wide = matches!(call.order.as_slice(), [key] if key.expr.data_type.logical == LogicalType::BigInt);
@@ -283,7 +317,10 @@ fn resolved(expr: DfExpr, names: &[String]) -> Result<DfExpr> {
     expr.transform(|e| match &e {
         DfExpr::Column(c) if c.relation.as_ref().is_some_and(|r| r.table() == PLACE) => {
             let name = c.name.parse::<usize>().ok().and_then(|i| names.get(i));
-            Ok(name.map_or_else(|| Transformed::no(e.clone()), |n| Transformed::yes(DfExpr::Column(Column::new_unqualified(n)))))
+            Ok(name.map_or_else(
+                || Transformed::no(e.clone()),
+                |n| Transformed::yes(DfExpr::Column(Column::new_unqualified(n))),
+            ))
         }
         _ => Ok(Transformed::no(e)),
     })
@@ -296,12 +333,14 @@ fn resolved(expr: DfExpr, names: &[String]) -> Result<DfExpr> {
 struct Anew {
     aggregate: Arc<AggregateUDF>,
     distinct: bool,
+    /// Of no rows, whatever the frame.
+    empty: bool,
     signature: Signature,
 }
 
 impl PartialEq for Anew {
     fn eq(&self, other: &Self) -> bool {
-        self.aggregate == other.aggregate && self.distinct == other.distinct
+        self.aggregate == other.aggregate && self.distinct == other.distinct && self.empty == other.empty
     }
 }
 
@@ -311,6 +350,7 @@ impl Hash for Anew {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.aggregate.hash(state);
         self.distinct.hash(state);
+        self.empty.hash(state);
     }
 }
 
@@ -356,6 +396,7 @@ impl WindowUDFImpl for Anew {
         Ok(Box::new(Frames {
             aggregate: Arc::clone(&self.aggregate),
             distinct: self.distinct,
+            empty: self.empty,
             ignore_nulls: args.ignore_nulls(),
             return_field,
             schema,
@@ -370,6 +411,7 @@ impl WindowUDFImpl for Anew {
 struct Frames {
     aggregate: Arc<AggregateUDF>,
     distinct: bool,
+    empty: bool,
     ignore_nulls: bool,
     return_field: FieldRef,
     schema: Schema,
@@ -390,7 +432,7 @@ impl PartitionEvaluator for Frames {
             exprs: &self.exprs,
             expr_fields: &self.fields,
         })?;
-        let rows = range.end.saturating_sub(range.start);
+        let rows = if self.empty { 0 } else { range.end.saturating_sub(range.start) };
         if rows > 0 {
             let values: Vec<ArrayRef> = values.iter().map(|v| v.slice(range.start, rows)).collect();
             accumulator.update_batch(&values)?;

@@ -18,6 +18,7 @@ use super::filter::conjuncts;
 use super::plans::{and, filter_plan, join_plans, last_column, one_row, same_values};
 use super::set_op::union_inputs;
 use super::subquery::Domain;
+use super::unnest::Unnest;
 use super::{Lowered, Lowering, Outer, failed, free, shape, zip};
 use crate::catalog::TableEntry;
 use crate::expr::{Expr, SortKey};
@@ -49,6 +50,11 @@ impl Lowering<'_> {
             RelKind::Aggregate { input, groups, calls } => {
                 let input = self.relation(input, level, domain)?;
                 self.aggregate(input, groups, calls, &rel.fields, level, domain)
+            }
+            RelKind::Unnest { input, collection, outer, ordinality } => {
+                let input = self.relation(input, level, domain)?;
+                let unnest = Unnest { collection, outer: *outer, ordinality: *ordinality };
+                self.unnest(input, &unnest, &rel.fields, level, domain)
             }
             RelKind::Over { input, calls } => {
                 let input = self.relation(input, level, domain)?;

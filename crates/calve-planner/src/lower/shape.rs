@@ -44,7 +44,7 @@ fn same_shape(a: &DataType, b: &DataType) -> bool {
     }
 }
 
-fn retype(array: &ArrayRef, to: &DataType) -> DfResult<ArrayRef> {
+pub(super) fn retype(array: &ArrayRef, to: &DataType) -> DfResult<ArrayRef> {
     if array.data_type() == to {
         return Ok(Arc::clone(array));
     }

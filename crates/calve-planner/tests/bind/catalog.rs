@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use calve_planner::catalog::Column;
+use calve_planner::catalog::{Column, ColumnKind, View};
 use calve_planner::{CatalogReader, Rel, Sink, TableEntry, TablePath, bind};
 use calve_sql::{Statement, parse_one, parse_type};
 use calve_types::{Error, Result};
@@ -25,6 +25,40 @@ const TABLES: &[(&str, &[&str], &str)] = &[
     ("t$snapshots", &[], "snapshot_id BIGINT NOT NULL"),
 ];
 
+/// Views, their columns when they were made, and their queries.
+const VIEWS: &[(&str, &str, &str)] = &[
+    ("v", "k INT, word STRING", "SELECT id, name FROM t"),
+    ("v_of_v", "k BIGINT", "SELECT k FROM v WHERE word = 'x'"),
+    ("itself", "k INT", "SELECT k FROM other"),
+    ("other", "k INT", "SELECT k FROM itself"),
+    ("stale", "k INT", "SELECT * FROM t"),
+    ("broken", "k INT", "SELECT nope FROM t"),
+    ("rows", "r ROW<a INT>", "SELECT CAST(ROW(id) AS ROW<a INT>) AS r FROM t"),
+];
+
+fn entry(path: &TablePath, partitions: &[&str], columns: &str) -> TableEntry {
+    let row = parse_type(&format!("ROW<{columns}>")).unwrap();
+    let calve_types::LogicalType::Row(fields) = row.logical else { panic!("no row") };
+    TableEntry {
+        path: path.clone(),
+        columns: fields.into_iter().map(|f| Column::physical(f.name, f.data_type)).collect(),
+        primary_key: vec![],
+        watermark: None,
+        partition_keys: partitions.iter().map(|p| (*p).to_owned()).collect(),
+        options: BTreeMap::new(),
+        writable: !path.table.contains('$'),
+        view: None,
+        handle: Arc::new(()),
+    }
+}
+
+pub fn expression(sql: &str) -> calve_sql::ast::Expr {
+    let Statement::Query(query) = parse_one(&format!("SELECT {sql} FROM t")).unwrap() else { panic!("no query") };
+    let calve_sql::ast::SetExpr::Select(select) = *query.ast.body else { panic!("no select") };
+    let calve_sql::ast::SelectItem::UnnamedExpr(e) = select.projection[0].clone() else { panic!("no expression") };
+    e
+}
+
 pub struct Tables;
 
 impl CatalogReader for Tables {
@@ -39,22 +73,29 @@ impl CatalogReader for Tables {
         if hints.iter().any(|(key, _)| key == "broken") {
             return Err(Error::new("unknown-option", "unknown option 'broken'"));
         }
+        if let Some((_, columns, query)) = VIEWS.iter().find(|(name, ..)| *name == path.table) {
+            let Statement::Query(query) = parse_one(query)? else { panic!("no query") };
+            let view = View { query, catalog: CATALOG.to_owned(), database: DATABASE.to_owned() };
+            return Ok(Some(Arc::new(TableEntry { view: Some(Arc::new(view)), ..entry(path, &[], columns) })));
+        }
+        if path.table == "computed" {
+            let mut table = entry(path, &[], "a INT, b INT, c STRING NOT NULL, d STRING NOT NULL");
+            table.columns[1].kind = ColumnKind::Computed(Arc::new(expression("a + 1")));
+            table.columns[3].kind = ColumnKind::Computed(Arc::new(expression("UPPER(c)")));
+            return Ok(Some(Arc::new(table)));
+        }
+        if path.table == "metadata" {
+            let mut table = entry(path, &[], "a INT, v INT, w BIGINT");
+            table.columns[1].kind = ColumnKind::Metadata { key: "v".to_owned(), is_virtual: true };
+            if !hints.is_empty() {
+                table.columns[2].kind = ColumnKind::Metadata { key: "ww".to_owned(), is_virtual: false };
+            }
+            return Ok(Some(Arc::new(table)));
+        }
         let Some((_, partitions, columns)) = TABLES.iter().find(|(name, ..)| *name == path.table) else {
             return Ok(None);
         };
-        let row = parse_type(&format!("ROW<{columns}>")).unwrap();
-        let calve_types::LogicalType::Row(fields) = row.logical else { panic!("no row") };
-        Ok(Some(Arc::new(TableEntry {
-            path: path.clone(),
-            columns: fields.into_iter().map(|f| Column::physical(f.name, f.data_type)).collect(),
-            primary_key: vec![],
-            partition_keys: partitions.iter().map(|p| (*p).to_owned()).collect(),
-            options: BTreeMap::new(),
-            writable: !path.table.contains('$'),
-            view: None,
-            watermark: None,
-            handle: Arc::new(()),
-        })))
+        Ok(Some(Arc::new(entry(path, partitions, columns))))
     }
 
     fn similar_tables(&self, _: &TablePath) -> Vec<String> {

@@ -3,6 +3,8 @@
 
 mod catalog;
 mod insert;
+mod over;
 mod query;
 mod referenced;
 mod refuse;
+mod view;

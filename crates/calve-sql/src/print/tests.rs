@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use proptest::prelude::*;
 use sqlparser::ast;
 
 use super::{Printer, Style};
@@ -112,5 +113,69 @@ fn numbers() {
     ] {
         let query = query(&format!("SELECT {written}"));
         assert_eq!(print::query(&query), format!("SELECT {printed}"));
+    }
+}
+
+/// An expression with parentheses around all of its operations.
+fn any_expression() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("a".to_owned()),
+        Just("t.b".to_owned()),
+        Just("1".to_owned()),
+        Just("'x'".to_owned()),
+        Just("TRUE".to_owned()),
+        Just("NULL".to_owned()),
+        Just("INTERVAL '1' DAY".to_owned()),
+        Just("COUNT(*) OVER w".to_owned()),
+        Just("EXISTS (SELECT 1)".to_owned()),
+    ];
+    let infix = [
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "||",
+        "=",
+        "<>",
+        "<",
+        ">=",
+        "AND",
+        "OR",
+        "LIKE",
+        "NOT LIKE",
+        "SIMILAR TO",
+        "IS DISTINCT FROM",
+        "IS NOT DISTINCT FROM",
+    ];
+    let postfix = ["IS NULL", "IS NOT TRUE", "IS UNKNOWN", "IS JSON OBJECT", "IS NOT JSON"];
+    let prefix = ["NOT", "-", "+", "NOT EXISTS (SELECT 1) AND"];
+    leaf.prop_recursive(5, 40, 3, move |inner| {
+        let two = (inner.clone(), inner.clone());
+        let three = (inner.clone(), inner.clone(), inner.clone());
+        prop_oneof![
+            (two.clone(), proptest::sample::select(infix.to_vec())).prop_map(|((a, b), op)| format!("({a} {op} {b})")),
+            (inner.clone(), proptest::sample::select(postfix.to_vec())).prop_map(|(a, op)| format!("({a} {op})")),
+            (inner, proptest::sample::select(prefix.to_vec())).prop_map(|(a, op)| format!("({op} {a})")),
+            three.clone().prop_map(|(a, b, c)| format!("({a} BETWEEN {b} AND {c})")),
+            three.clone().prop_map(|(a, b, c)| format!("({a} NOT BETWEEN SYMMETRIC {b} AND {c})")),
+            three.clone().prop_map(|(a, b, c)| format!("({a} NOT IN ({b}, {c}))")),
+            three.clone().prop_map(|(a, b, c)| format!("CASE {a} WHEN {b} THEN {c} END")),
+            three.prop_map(|(a, b, c)| format!("(SUM({a}) OVER (PARTITION BY {b} ORDER BY {c}))")),
+            two.clone().prop_map(|(a, b)| format!("JSON_OBJECT(KEY {a} VALUE {b})")),
+            two.clone().prop_map(|(a, b)| format!("f({a}, CAST({b} AS STRING))")),
+            two.prop_map(|(a, b)| format!("({a} = ALL (SELECT {b}))")),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
+
+    #[test]
+    fn any_expression_keeps_its_structure(text in any_expression()) {
+        let written = query(&format!("SELECT {text} FROM t"));
+        let printed = print::query(&written);
+        prop_assert_eq!(structure(&query(&printed)), structure(&written), "{}", printed);
     }
 }

@@ -36,6 +36,8 @@ pub enum Options {
     Catalog,
     /// The WITH clause of CREATE TABLE or what ALTER TABLE sets: the table's path, and its connector if it is named.
     Table(Vec<String>, Option<String>),
+    /// The WITH clause of CREATE TEMPORARY TABLE, which is in no catalog: the connector if it is named.
+    Temporary(Option<String>),
     /// A hint of a table that is read.
     Read,
     /// A hint of the target of an INSERT.
@@ -213,9 +215,9 @@ impl Statement<'_> {
         let opener = open.checked_sub(1)?;
         let options = if self.word(opener, "OPTIONS") {
             if self.is_target(opener) { Options::Write } else { Options::Read }
-        } else if self.word(opener, "WITH") && self.word(0, "CREATE") {
-            if self.word(1, "CATALOG") { Options::Catalog } else { self.table_options() }
-        } else if (self.word(opener, "SET") || self.word(opener, "RESET")) && self.word(0, "ALTER") {
+        } else if (self.word(opener, "WITH") && self.word(0, "CREATE"))
+            || ((self.word(opener, "SET") || self.word(opener, "RESET")) && self.word(0, "ALTER"))
+        {
             if self.word(1, "CATALOG") { Options::Catalog } else { self.table_options() }
         } else {
             return None;
@@ -254,7 +256,8 @@ impl Statement<'_> {
             }
             _ => None,
         });
-        Options::Table(path, connector)
+        let temporary = self.before.iter().take(table).any(|l| l.is_word(self.text, "TEMPORARY"));
+        if temporary { Options::Temporary(connector) } else { Options::Table(path, connector) }
     }
 
     /// For a cursor outside strings.

@@ -188,6 +188,7 @@ impl Completion {
             Options::Catalog => calve_options::Place::Catalog,
             Options::Read => calve_options::Place::Read,
             Options::Write => calve_options::Place::Write,
+            Options::Temporary(connector) => return Place::Connector(connector.as_deref()),
             Options::Table(path, connector) => {
                 let catalog = match path.as_slice() {
                     [catalog, _, _] => catalog.clone(),

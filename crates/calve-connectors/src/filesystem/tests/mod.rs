@@ -107,6 +107,15 @@ async fn options_that_flink_refuses() {
     assert!(error.detail.unwrap().contains("fail-on-missing-field and ignore-parse-errors shouldn't both be true."));
 }
 
+#[test]
+fn misspelt_options_of_a_format() {
+    let dir = folder();
+    let options = [("csv.null-litral", "x"), ("csv.null-literal", "x"), ("csv.zzz", "1")];
+    let table = files_table(dir.path(), "csv", &[("a", T::Int.nullable())], &options);
+    let found = crate::suspicious_options(&table);
+    assert_eq!(found, [("csv.null-litral".to_owned(), Some("csv.null-literal")), ("csv.zzz".to_owned(), None)]);
+}
+
 #[tokio::test]
 async fn compressed_files() {
     use std::io::Write;

@@ -77,7 +77,7 @@ async fn quotes_and_lines() {
         ("1\tx\n2\t\"y\tz\"\n", &[("csv.field-delimiter", "\\t")], &[["1", "x"], ["2", "y\tz"]]),
         ("1|x\n2|'y|z'\n", &[("csv.field-delimiter", "|"), ("csv.quote-character", "'")], &[["1", "x"], ["2", "y|z"]]),
         ("1,\"x\"\n2,y\"\n", &[("csv.disable-quote-character", "true")], &[["1", "\"x\""], ["2", "y\""]]),
-        ("1,x\\,y\n2,\\\"y\n3,\\n\n", &[("csv.escape-character", "\\")], &[["1", "x,y"], ["2", "\"y"], ["3", "n"]]),
+        ("1,x\\,y\n2,\\\"y\n3,\\n\n", &[("csv.escape-character", "\\")], &[["1", "x,y"], ["2", "\"y"], ["3", "\n"]]),
         ("n/a,1\n\"n/a\",x", &[("csv.null-literal", "n/a")], &[[N, "1"], [N, "x"]]),
         ("\u{feff}a,b\n", &[], &[["a", "b"]]),
         ("1,\"multi\nline\"\n2,\"a\"\"b\"\n", &[], &[["1", "multi\nline"], ["2", "a\"b"]]),

@@ -7,7 +7,7 @@ use calve_functions::{Arg, aggregate as aggregate_function, scalar};
 use calve_types::{DataType, LogicalType, Span, Value};
 
 use crate::catalog::{Column, TableEntry, TablePath};
-use crate::expr::{AggregateCall, Expr, ExprKind, SortKey, SubqueryKind};
+use crate::expr::{AggregateCall, Expr, ExprKind, Frame, OverCall, OverFunction, SortKey, SubqueryKind};
 use crate::rel::{Field, JoinKind, Rel, RelKind, SetOpKind};
 
 pub fn expr(kind: ExprKind, data_type: DataType) -> Expr {
@@ -206,4 +206,35 @@ pub fn sort(input: Rel, keys: Vec<(usize, bool, bool)>) -> Rel {
 pub fn limit(input: Rel, offset: u64, fetch: Option<u64>) -> Rel {
     let fields = input.fields.clone();
     Rel { kind: RelKind::Limit { input: Box::new(input), offset, fetch }, fields }
+}
+
+/// A call over a window, in whose order every column of the input is a key, so that rows that tie are equal.
+pub fn over(input: Rel, name: &str, args: Vec<Expr>, partition: Vec<Expr>, keys: usize, frame: Frame) -> Rel {
+    use OverFunction::{DenseRank, Rank, RowNumber};
+    let ranking = [RowNumber, Rank, DenseRank].into_iter().find(|f| f.name() == name);
+    let order = (0..keys.min(input.fields.len()))
+        .map(|i| SortKey { expr: col(i), descending: i % 2 == 1, nulls_first: i % 2 == 0 })
+        .collect();
+    let (function, data_type) = match ranking {
+        Some(function) => (function, LogicalType::BigInt.not_null()),
+        None => {
+            let call = agg(name, args.clone());
+            (OverFunction::Aggregate(call.function), call.data_type)
+        }
+    };
+    let mut fields = input.fields.clone();
+    fields.push(Field { name: "w0".into(), data_type: data_type.clone() });
+    let call = OverCall { function, args, partition, order, frame, data_type, span: Span::default() };
+    Rel { kind: RelKind::Over { input: Box::new(input), calls: vec![call] }, fields }
+}
+
+/// The input's rows once for each of some values.
+pub fn unnest(input: Rel, elements: Vec<Expr>, ordinality: bool) -> Rel {
+    let mut fields = input.fields.clone();
+    fields.push(Field { name: "e".into(), data_type: int_type() });
+    if ordinality {
+        fields.push(Field { name: "o".into(), data_type: LogicalType::Int.not_null() });
+    }
+    let collection = Box::new(call("ARRAY", elements));
+    Rel { kind: RelKind::Unnest { input: Box::new(input), collection, outer: false, ordinality }, fields }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use calve_types::Value;
 
 use super::Ints;
-use crate::expr::{AggregateCall, Expr, ExprKind, SubqueryKind};
+use crate::expr::{AggregateCall, Bound, Expr, ExprKind, OverCall, SubqueryKind};
 use crate::rel::{JoinKind, Rel, RelKind, SetOpKind};
 
 type Row = Vec<Option<i64>>;
@@ -65,6 +65,18 @@ impl Naive<'_> {
                 }
                 rows.sort_by(|a, b| a.0.cmp(&b.0));
                 rows.into_iter().map(|(_, row)| row).collect()
+            }
+            RelKind::Over { input, calls } => self.over(&self.rel(input, env)?, calls, env)?,
+            RelKind::Unnest { input, collection, ordinality, .. } => {
+                let ExprKind::Call { args, .. } = &collection.kind else { panic!("{collection:?}") };
+                let mut rows = vec![];
+                for row in self.rel(input, env)? {
+                    for (i, element) in self.exprs(args, &row, env)?.into_iter().enumerate() {
+                        let ordinal = ordinality.then_some(Some(i as i64 + 1));
+                        rows.push(row.iter().copied().chain([element]).chain(ordinal).collect());
+                    }
+                }
+                rows
             }
             RelKind::Limit { input, offset, fetch } => {
                 let rows = self.rel(input, env)?.into_iter().skip(*offset as usize);
@@ -136,6 +148,57 @@ impl Naive<'_> {
                 });
             }
             result.push(out);
+        }
+        Ok(result)
+    }
+
+    fn over(&self, rows: &Ints, calls: &[OverCall], env: &[Row]) -> Answer<Ints> {
+        let mut result = rows.clone();
+        for call in calls {
+            let mut keyed = vec![];
+            for (i, row) in rows.iter().enumerate() {
+                let partition = self.exprs(&call.partition, row, env)?;
+                let mut order = vec![];
+                for key in &call.order {
+                    let value = self.expr(&key.expr, row, env)?;
+                    let null = value.is_none() != key.nulls_first;
+                    order.push((null, value.map(|v| if key.descending { -v } else { v })));
+                }
+                keyed.push((partition, order, i));
+            }
+            keyed.sort();
+            for (at, (partition, order, i)) in keyed.iter().enumerate() {
+                let first = keyed.iter().position(|k| &k.0 == partition).unwrap();
+                let last = keyed.iter().rposition(|k| &k.0 == partition).unwrap();
+                let peer = keyed.iter().position(|k| &k.0 == partition && &k.1 == order).unwrap();
+                let last_peer = keyed.iter().rposition(|k| &k.0 == partition && &k.1 == order).unwrap();
+                let bound = |bound: Bound, peer: usize| match bound {
+                    Bound::First => first as i64,
+                    Bound::Last => last as i64,
+                    Bound::Current if call.frame.range => peer as i64,
+                    Bound::Current => at as i64,
+                    Bound::Offset(n) => at as i64 + n,
+                };
+                let (start, end) = (bound(call.frame.start, peer), bound(call.frame.end, last_peer));
+                let mut args = vec![];
+                for (j, (_, _, row)) in keyed.iter().enumerate().take(last + 1).skip(first) {
+                    if (start..=end).contains(&(j as i64)) {
+                        args.push(call.args.first().map_or(Ok(Some(0)), |e| self.expr(e, &rows[*row], env))?);
+                    }
+                }
+                let distinct: std::collections::BTreeSet<_> = keyed[first..peer].iter().map(|k| &k.1).collect();
+                let known = args.into_iter().flatten();
+                result[*i].push(match call.function.name() {
+                    "ROW_NUMBER" => Some((at - first) as i64 + 1),
+                    "RANK" => Some((peer - first) as i64 + 1),
+                    "DENSE_RANK" => Some(distinct.len() as i64 + 1),
+                    "COUNT" => Some(known.count() as i64),
+                    "MAX" => known.max(),
+                    "MIN" => known.min(),
+                    "SUM" => known.reduce(|a, b| a + b),
+                    name => panic!("{name}"),
+                });
+            }
         }
         Ok(result)
     }

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use super::build::*;
 use super::naive::Naive;
 use super::{Db, Ints};
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{Bound, Expr, ExprKind, Frame};
 use crate::rel::{JoinKind, Rel, RelKind, SetOpKind};
 
 /// A small deterministic generator (xorshift64*).
@@ -35,7 +35,34 @@ impl Random {
             return self.leaf(width, scopes);
         }
         let d = depth - 1;
-        match self.below(12) {
+        match self.below(14) {
+            12 => {
+                let input = self.rel_any(d, scopes);
+                let inside = input.fields.len();
+                let name = ["ROW_NUMBER", "RANK", "DENSE_RANK", "COUNT", "MAX", "MIN", "SUM"][self.below(7)];
+                let partition = (0..self.below(2)).map(|_| self.int(inside, 0, scopes)).collect();
+                let args = if self.below(7) > 2 { vec![self.int(inside, 0, scopes)] } else { vec![] };
+                let (args, frame) = match name {
+                    "ROW_NUMBER" | "RANK" | "DENSE_RANK" => (vec![], Frame::ALL),
+                    "COUNT" => (args, self.frame()),
+                    _ => (vec![self.int(inside, 0, scopes)], self.frame()),
+                };
+                // ROW_NUMBER and frames in rows tell rows apart that tie, so that these must be the same.
+                let keys = if frame.range || name.ends_with("RANK") { 1 } else { inside };
+                let windowed = over(input, name, args, partition, keys, frame);
+                let mut exprs: Vec<_> = (1..width).map(|_| self.int(inside, 0, scopes)).collect();
+                let column = expr(ExprKind::Column(inside), windowed.fields[inside].data_type.clone());
+                exprs.push(cast(column, calve_types::LogicalType::Int));
+                project(windowed, exprs)
+            }
+            13 => {
+                let input = self.rel_any(d, scopes);
+                let inside = input.fields.len();
+                let elements = (0..1 + self.below(2)).map(|_| self.int(inside, 0, scopes)).collect();
+                let ordinality = self.below(2) == 0;
+                let rows = unnest(input, elements, ordinality);
+                self.select(rows, width, d, scopes)
+            }
             0 => self.leaf(width, scopes),
             1 | 2 => {
                 let input = self.rel_any(d, scopes);
@@ -85,6 +112,16 @@ impl Random {
                 let keys = (0..width).map(|i| (i, self.below(2) == 0, self.below(2) == 0)).collect();
                 limit(sort(input, keys), self.below(2) as u64, Some(self.below(3) as u64))
             }
+        }
+    }
+
+    fn frame(&mut self) -> Frame {
+        let ends = [Bound::Offset(-1), Bound::Current, Bound::Offset(1), Bound::Last];
+        match self.below(4) {
+            0 => Frame { range: true, start: Bound::First, end: Bound::Current },
+            1 => Frame { range: true, start: Bound::Current, end: Bound::Last },
+            2 => Frame { range: false, start: Bound::First, end: ends[self.below(4)] },
+            _ => Frame { range: false, start: Bound::Offset(-(self.below(3) as i64)), end: ends[1 + self.below(3)] },
         }
     }
 

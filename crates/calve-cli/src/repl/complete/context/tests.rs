@@ -150,6 +150,10 @@ fn options_stand_in_strings() {
         slot("CREATE TABLE t (a INT) WITH ('connector' = 'print', '|"),
         Slot::OptionName(table(&["t"], Some("print")))
     );
+    assert_eq!(
+        slot("CREATE TEMPORARY TABLE t (a INT) WITH ('connector' = '|"),
+        Slot::OptionValue(Options::Temporary(None), "connector".to_owned())
+    );
     assert_eq!(slot("ALTER TABLE t SET ('|"), Slot::OptionName(table(&["t"], None)));
     assert_eq!(slot("SELECT * FROM t /*+ OPTIONS('|"), Slot::OptionName(Options::Read));
     assert_eq!(slot("INSERT INTO t /*+ OPTIONS('|"), Slot::OptionName(Options::Write));
