@@ -30,6 +30,7 @@ mod jobs;
 mod listing;
 mod not_null;
 mod options;
+mod pool;
 mod progress;
 mod query;
 mod resolve;

@@ -9,7 +9,6 @@ use calve_functions::{EvalContext, TimeZone};
 use calve_planner::{Rel, Sink};
 use calve_sql::{Insert, ScriptStatement, Statement, StatementSet};
 use calve_types::{Error, Result, Span};
-use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use futures::FutureExt;
 
@@ -18,6 +17,7 @@ use crate::catalogs::object::BaseKind;
 use crate::error::from_datafusion;
 use crate::jobs::{Commits, OpenSet};
 use crate::options::Options;
+use crate::pool::Pool;
 use crate::progress::Progress;
 use crate::query::Runner;
 use crate::resolve::{Resolved, check_sink};
@@ -74,7 +74,7 @@ impl Session {
         let mut builder = RuntimeEnvBuilder::new();
         if let Some(limit) = config.memory_limit {
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            builder = builder.with_memory_pool(Arc::new(FairSpillPool::new(limit)));
+            builder = builder.with_memory_pool(Arc::new(Pool::new(limit)));
         }
         let runtime = Arc::new(builder.build().map_err(from_datafusion)?);
         let mut checked = Options::default();

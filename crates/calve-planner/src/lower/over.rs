@@ -23,7 +23,7 @@ use datafusion::functions_window::row_number::row_number_udwf;
 use datafusion::logical_expr::expr::{
     AggregateFunction as NativeAggregate, NullTreatment, Sort, WindowFunction, WindowFunctionParams,
 };
-use datafusion::logical_expr::function::{AccumulatorArgs, PartitionEvaluatorArgs, WindowUDFFieldArgs};
+use datafusion::logical_expr::function::{AccumulatorArgs, ExpressionArgs, PartitionEvaluatorArgs, WindowUDFFieldArgs};
 use datafusion::logical_expr::{
     AggregateUDF, Expr as DfExpr, LogicalPlanBuilder, PartitionEvaluator, Signature, Volatility, WindowFrame,
     WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition, WindowUDF, WindowUDFImpl, cast, lit, when,
@@ -376,6 +376,10 @@ impl WindowUDFImpl for Anew {
         Ok(Arc::new(ArrowField::new(args.name(), field.data_type().clone(), true)))
     }
 
+    fn expressions(&self, args: ExpressionArgs) -> Vec<Arc<dyn PhysicalExpr>> {
+        args.input_exprs().to_vec()
+    }
+
     fn partition_evaluator(&self, args: PartitionEvaluatorArgs) -> DfResult<Box<dyn PartitionEvaluator>> {
         let fields = args.input_fields().to_vec();
         let schema = Schema::new(
@@ -434,7 +438,9 @@ impl PartitionEvaluator for Frames {
         })?;
         let rows = if self.empty { 0 } else { range.end.saturating_sub(range.start) };
         if rows > 0 {
-            let values: Vec<ArrayRef> = values.iter().map(|v| v.slice(range.start, rows)).collect();
+            // Order keys stand after the arguments.
+            let arguments = values.iter().take(self.exprs.len());
+            let values: Vec<ArrayRef> = arguments.map(|v| v.slice(range.start, rows)).collect();
             accumulator.update_batch(&values)?;
         }
         accumulator.evaluate()

@@ -21,6 +21,7 @@ use datafusion::logical_expr::{
 };
 
 use super::expr::references;
+use super::plans::last_column;
 use super::subquery::Domain;
 use super::{Lowered, Lowering, failed};
 use crate::expr::Expr;
@@ -57,10 +58,12 @@ impl Lowering<'_> {
         let element = columns.pop().ok_or_else(|| Error::internal("no column to unnest"))?;
         let options = UnnestOptions::new().with_preserve_nulls(unnest.outer);
         let plan = LogicalPlanBuilder::from(plan)
-            .unnest_columns_with_options(vec![element.clone()], options)
+            .unnest_columns_with_options(vec![element], options)
             .and_then(LogicalPlanBuilder::build)
             .map_err(failed)?;
         let outer = columns.split_off(width);
+        // It has lost its qualifier.
+        let element = last_column(&plan)?;
 
         let mut row = parts.clone();
         row.push(RowField::new("ordinality", LogicalType::Int.not_null()));

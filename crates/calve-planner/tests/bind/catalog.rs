@@ -33,7 +33,7 @@ const VIEWS: &[(&str, &str, &str)] = &[
     ("other", "k INT", "SELECT k FROM itself"),
     ("stale", "k INT", "SELECT * FROM t"),
     ("broken", "k INT", "SELECT nope FROM t"),
-    ("rows", "r ROW<a INT>", "SELECT CAST(ROW(id) AS ROW<a INT>) AS r FROM t"),
+    ("of_rows", "r ROW<a INT>", "SELECT CAST(ROW(id) AS ROW<a INT>) AS r FROM t"),
 ];
 
 fn entry(path: &TablePath, partitions: &[&str], columns: &str) -> TableEntry {

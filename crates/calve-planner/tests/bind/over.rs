@@ -5,7 +5,7 @@ use crate::catalog::{query, refusal, schema};
 fn types(exprs: &str) -> String {
     schema(
         &query(&format!(
-            "SELECT {exprs} FROM (VALUES (1, 'a', CAST(NULL AS INT), CAST(1.5 AS DECIMAL(5, 2)))) AS t(id, g, x, d)"
+            "SELECT {exprs} FROM (VALUES (1, 'a', CAST(NULL AS INT), CAST(NULL AS DECIMAL(5, 2)))) AS t(id, g, x, d)"
         ))
         .unwrap(),
     )

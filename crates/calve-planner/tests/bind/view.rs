@@ -13,7 +13,7 @@ fn a_view_is_its_query_with_its_columns() {
     // A column keeps the type it had when the view was made.
     assert_eq!(schema(&query("SELECT * FROM v_of_v").unwrap()), "k BIGINT");
     // As of a table, a field of a ROW is named without the view's name.
-    assert_eq!(schema(&query("SELECT r.a FROM rows").unwrap()), "a INT");
+    assert_eq!(schema(&query("SELECT r.a FROM of_rows").unwrap()), "a INT");
 }
 
 #[test]
