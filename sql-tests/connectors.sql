@@ -19,6 +19,9 @@ SELECT * FROM jstrict /*+ OPTIONS('json.ignore-parse-error' = 'true') */ WHERE a
 -- how values are written
 CREATE TABLE c (s STRING, d DECIMAL(10, 2), ts TIMESTAMP(3), ar ARRAY<INT>) WITH ('connector' = 'filesystem', 'path' = '${TMP}/c', 'format' = 'csv', 'csv.null-literal' = 'n/a');
 INSERT INTO c VALUES ('a b', 100.00, TIMESTAMP '2024-01-05 10:11:00', ARRAY[1, 2]), ('', CAST(NULL AS DECIMAL(10, 2)), TIMESTAMP '2024-01-05 10:11:12.12', ARRAY[3]);
+SELECT a FROM strict /*+ OPTIONS('csv.ignore-parse-errrors' = 'true') */ WHERE FALSE;
+CREATE TABLE misspelt (a INT) WITH ('connector' = 'filesystem', 'path' = '${TMP}/misspelt', 'format' = 'csv', 'csv.field-delimitr' = ';', 'csv.nonsense' = '1');
+INSERT INTO misspelt VALUES (1);
 CREATE TABLE cl (line STRING) WITH ('connector' = 'filesystem', 'path' = '${TMP}/c', 'format' = 'raw');
 SELECT * FROM cl;
 SELECT * FROM c;
@@ -47,6 +50,16 @@ INSERT INTO g VALUES (1, 1, 'x');
 SELECT * FROM pr;
 CREATE TABLE endless (a INT) WITH ('connector' = 'datagen');
 SELECT * FROM endless;
+CREATE TABLE seq (id INT) WITH ('connector' = 'datagen', 'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '3');
+SELECT * FROM seq;
+SET 'execution.runtime-mode' = 'streaming';
+SELECT * FROM endless;
+SELECT * FROM seq;
+SELECT * FROM seq ORDER BY id;
+SET 'execution.runtime-mode' = 'batch';
+CREATE TABLE same (a INT, b BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '1', 'fields.a.min' = '7', 'fields.a.max' = '7');
+SELECT a FROM same;
+SELECT b FROM same /*+ OPTIONS('fields.b.min' = '7', 'fields.b.max' = '7') */;
 
 -- what is refused
 CREATE TABLE e1 (a INT) WITH ('connector' = 'filesystm', 'path' = '${TMP}/c');

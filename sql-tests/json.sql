@@ -1,4 +1,5 @@
 -- JSON functions: paths, clauses and constructors.
+SET 'execution.runtime-mode' = 'batch';
 
 SELECT JSON_VALUE('{"a":1,"b":"x","c":true,"d":null}', '$.b') AS text_of, JSON_VALUE('{"a":1}', '$.a' RETURNING INT) AS number_of,
   JSON_VALUE('{"a":1.50}', '$.a') AS digits, JSON_VALUE('not json', '$.a') AS nothing;

@@ -19,7 +19,7 @@ INSERT INTO orders VALUES
 INSERT INTO orders (id, amount) VALUES (4, 1.00);
 
 SELECT * FROM orders;
-SELECT customer, amount FROM orders WHERE ordered = DATE '2025-07-04' ORDER BY id;
+SELECT customer, amount FROM orders WHERE ordered = DATE '2025-07-04' ORDER BY id LIMIT 10;
 SELECT ordered, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY ordered;
 SELECT a.id, b.id AS other FROM orders AS a JOIN orders AS b ON a.ordered = b.ordered AND a.id < b.id;
 

@@ -1,4 +1,5 @@
 -- Views: a name for a query, with the columns it had when it was made.
+SET 'execution.runtime-mode' = 'batch';
 CREATE VIEW people AS SELECT * FROM (VALUES (1, 'Noor'), (2, 'Timo')) AS t(id, name);
 CREATE VIEW named (who, n) COMMENT 'the people''s names' AS SELECT name, id + 10 FROM people;
 SELECT * FROM named ORDER BY n;

@@ -3,8 +3,10 @@
 //! What it means is worked out in [`crate::invocation`]; nothing here touches the system.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -20,8 +22,9 @@ pub struct Cli {
     /// Options of `run`, as Flink's SQL client takes them without a subcommand.
     #[command(flatten)]
     pub options: RunOptions,
-    /// File that keeps what is typed in the shell [default: CALVE_HISTORY, else calve/history in the user's state folder]
-    #[arg(long, value_name = "FILE")]
+    /// File that keeps what is typed in the shell, '' for none [default: CALVE_HISTORY, else calve/history in the user's
+    /// state folder]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub history: Option<PathBuf>,
 }
 
@@ -142,6 +145,19 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Adds what was meant to a usage error: Flink's client has no subcommands, and others run a script by its name alone.
+pub fn with_tip(mut error: clap::Error) -> clap::Error {
+    let word = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg].into_iter().find_map(|kind| error.get(kind));
+    if let Some(ContextValue::String(word)) = word
+        && (word.to_ascii_lowercase().ends_with(".sql") || Path::new(word).is_file())
+        && !word.starts_with('-')
+    {
+        let tip = format!("to run a script: calve run {word}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -172,6 +188,13 @@ mod tests {
         let Some(Command::Run(args)) = run.command else { panic!("not run") };
         assert!(args.options.keep_going);
         assert_eq!(args.file, Some("x.sql".into()));
+    }
+
+    #[test]
+    fn the_history_may_be_none() {
+        for line in [&["calve", "--history", ""][..], &["calve", "--history="]] {
+            assert_eq!(Cli::try_parse_from(line).unwrap().history, Some(PathBuf::new()), "{line:?}");
+        }
     }
 
     #[test]

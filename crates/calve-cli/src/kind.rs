@@ -16,9 +16,13 @@ pub fn of_text(text: &str) -> StatementKind {
 }
 
 /// The text from its first word on.
-fn without_comments(text: &str) -> &str {
+pub fn without_comments(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
+        // a hint is no comment
+        if rest.starts_with("/*+") {
+            return rest;
+        }
         let behind = if let Some(comment) = rest.strip_prefix("--") {
             comment.split_once('\n').map(|(_, behind)| behind)
         } else if let Some(comment) = rest.strip_prefix("/*") {
@@ -45,6 +49,7 @@ mod tests {
             ("EXECUTE STATEMENT SET BEGIN INSERT INTO t VALUES (1); END", StatementKind::Insert),
             ("CREATE TABLE t (a INT)", StatementKind::Command),
             ("SELEC 1", StatementKind::Command),
+            ("/*+ hint */ SELECT 1", StatementKind::Command),
             ("/* unterminated", StatementKind::Command),
             ("", StatementKind::Command),
         ] {

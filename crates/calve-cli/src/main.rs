@@ -41,7 +41,7 @@ fn start() -> Exit {
         Err(e) => {
             // help and version are no errors; a closed pipe below them is none either
             let exit = if e.use_stderr() { Exit::Usage } else { Exit::Done };
-            let _ = e.print();
+            let _ = args::with_tip(e).print();
             return exit;
         }
     };

@@ -8,23 +8,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use calve_engine::{Progress, ProgressCounts};
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use console::Term;
+use indicatif::{HumanBytes, HumanCount};
 use tokio::task::JoinHandle;
 
 /// Statements that are done sooner show none.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often the numbers change.
 const TICK: Duration = Duration::from_millis(100);
+/// What turns in front of the text.
+const SPINNER: &str = "⠁⠂⠄⡀⢀⠠⠐⠈";
+/// Columns at the end of the row that stay free: a terminal shows Ctrl-C as `^C` where the cursor is, and the cursor must not
+/// leave the row, which is all that is cleared.
+const FREE: usize = 4;
+/// Back to the begin of the row; clears it, and what is below if the terminal became narrower.
+const CLEAR: &str = "\r\x1b[J";
 
 static LINE: Mutex<Line> = Mutex::new(Line::Off);
 
 /// The line of the running statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     /// There is to be none, or none any more.
     Off,
     /// The statement runs, not for long yet.
     Waiting,
-    Shown(ProgressBar),
+    /// It is on the screen.
+    Shown,
 }
 
 fn line() -> MutexGuard<'static, Line> {
@@ -59,34 +69,38 @@ impl Drop for Shown {
 
 /// Removes the line for the rest of the statement: something else is about to be printed.
 pub fn hide() {
-    if let Line::Shown(bar) = std::mem::replace(&mut *line(), Line::Off) {
-        bar.finish_and_clear();
+    let mut line = line();
+    if std::mem::replace(&mut *line, Line::Off) == Line::Shown {
+        paint(CLEAR);
     }
 }
 
 async fn draw(progress: Arc<Progress>) {
     tokio::time::sleep(PATIENCE).await;
     let mut ticks = tokio::time::interval(TICK);
-    loop {
+    for spinner in SPINNER.chars().cycle() {
         ticks.tick().await;
-        let message = describe(&progress.counts());
-        match &mut *line() {
-            Line::Off => return,
-            Line::Shown(bar) => {
-                bar.set_message(message);
-                bar.tick();
-            }
-            waiting => {
-                let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-                if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-                    bar.set_style(style);
-                }
-                bar.set_message(message);
-                bar.tick();
-                *waiting = Line::Shown(bar);
-            }
+        let text = describe(&progress.counts());
+        let columns = Term::stderr().size_checked().map_or(80, |(_, columns)| usize::from(columns));
+        let mut line = line();
+        if *line == Line::Off {
+            return;
         }
+        *line = Line::Shown;
+        paint(&row(spinner, &text, columns));
     }
+}
+
+/// What draws the line anew on a terminal that wide.
+fn row(spinner: char, text: &str, columns: usize) -> String {
+    let line: String = [spinner, ' '].into_iter().chain(text.chars()).take(columns.saturating_sub(FREE)).collect();
+    format!("{CLEAR}{line}")
+}
+
+/// Nobody may be looking any more, which is no reason to stop.
+fn paint(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
 /// Rows, rate, files, time.
@@ -143,6 +157,16 @@ impl Write for Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_cursor_stays_in_the_row() {
+        for columns in [0, 3, 5, 20, 80] {
+            let drawn = row('⠁', &"12,500 rows read, 5,000/s, 0:02".repeat(4), columns);
+            let line = drawn.strip_prefix(CLEAR).unwrap_or_default();
+            assert_eq!(line.chars().count(), columns.saturating_sub(FREE), "{line}");
+        }
+        assert_eq!(row('⠁', "1 row", 80), "\r\x1b[J⠁ 1 row");
+    }
 
     #[test]
     fn what_counts_is_told() {

@@ -9,6 +9,7 @@ use calve_engine::SessionConfig;
 use crate::diagnostics::{Diagnostics, say};
 use crate::exit::Exit;
 use crate::invocation::{Invocation, Script};
+use crate::kind;
 use crate::memory;
 use crate::output::Output;
 use crate::runner::{End, Runner};
@@ -19,7 +20,7 @@ const STACK: usize = 8 << 20;
 /// How long the threads of a cancelled statement may take to end.
 const GRACE: Duration = Duration::from_secs(5);
 /// SIGPIPE, as shells report it for other programs in a pipe.
-const SIGPIPE: u8 = 13;
+const SIGPIPE: u8 = libc::SIGPIPE as u8;
 
 /// Runs an invocation to its end.
 pub fn run(invocation: Invocation) -> Exit {
@@ -68,7 +69,14 @@ async fn run_scripts(invocation: Invocation) -> Exit {
             return exit;
         }
     }
-    run_script(&mut runner, &mut Output::new(format, Box::new(io::stdout())), &script, keep_going).await
+    let exit = run_script(&mut runner, &mut Output::new(format, Box::new(io::stdout())), &script, keep_going).await;
+    // one that a signal ended, or a reader that has gone, says enough
+    if runner.session().has_open_statement_set() && !matches!(exit, Exit::Signalled(_)) {
+        let message = "the script ends before the END of its statement set: the INSERTs of the set were not run";
+        Diagnostics::for_stderr().print_warning("open-statement-set", message);
+        return exit.worst(Exit::Failed);
+    }
+    exit
 }
 
 /// Runs the statements of a script up to the first that fails, or all of them if `keep_going`.
@@ -76,7 +84,8 @@ pub async fn run_script(runner: &mut Runner, output: &mut Output, script: &Scrip
     let mut worst = Exit::Done;
     let statements = calve_sql::split(&script.text);
     for (index, statement) in statements.iter().enumerate() {
-        if ["QUIT", "EXIT"].iter().any(|word| statement.text.eq_ignore_ascii_case(word)) {
+        let text = kind::without_comments(&statement.text).trim_end();
+        if ["QUIT", "EXIT"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
             return worst;
         }
         let end = runner.statement(output, script, index + 1, statement).await;
@@ -98,6 +107,10 @@ pub async fn run_script(runner: &mut Runner, output: &mut Output, script: &Scrip
         worst = worst.worst(exit);
         if !keep_going {
             break;
+        }
+        if index + 1 < statements.len() && !matches!(output, Output::Jsonl(_)) {
+            // as behind a result
+            say("");
         }
     }
     worst

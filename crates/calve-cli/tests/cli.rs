@@ -58,6 +58,8 @@ fn usage_errors_are_64() {
         (&["-D", "novalue", "-e", "SELECT 1"], "expected KEY=VALUE"),
         (&["--no-such-option"], "unexpected argument"),
         (&["frobnicate"], "frobnicate"),
+        (&["orders.sql"], "tip: to run a script: calve run orders.sql"),
+        (&["--keep-going", "orders.sql"], "tip: to run a script: calve run orders.sql"),
     ] {
         let output = run(args);
         assert_eq!(code(&output), 64, "{args:?}: {}", stderr(&output));
@@ -167,6 +169,14 @@ fn writes_have_a_job_and_a_summary() {
     let job = insert["job_id"].as_str().expect("job id");
     assert!(job.len() == 32 && job.bytes().all(|b| b.is_ascii_hexdigit()), "{job}");
     assert!(insert.get("rows").is_none());
+    let written = &insert["written"];
+    assert_eq!(written.as_array().map(Vec::len), Some(1), "{written}");
+    let mut written = written[0].clone();
+    let snapshot = written["snapshot_id"].take();
+    assert!(snapshot.as_str().is_some_and(|id| id.parse::<i64>().is_ok()), "{snapshot}");
+    let rest = json!({"table": "ice.shop.t", "rows": 2, "data_files": 1, "delete_files": 0, "snapshot_id": null});
+    assert_eq!(written, rest);
+    assert!(objects[0].get("written").is_none());
 
     let catalog = script.split_inclusive(';').next().expect("catalog");
     let sql = format!("{catalog} INSERT INTO ice.shop.t VALUES (3)");
@@ -190,6 +200,59 @@ fn keep_going_runs_the_rest_and_still_fails() {
     assert_eq!(status, ["error", "ok", "error", "ok"]);
     let n: Vec<_> = objects.iter().map(|o| o["n"].as_u64().expect("n")).collect();
     assert_eq!(n, [1, 2, 3, 4]);
+}
+
+#[test]
+fn a_statement_set_has_a_summary_for_each_insert() {
+    let dir = folder();
+    let sql = "CREATE TABLE a (n INT) WITH ('connector' = 'blackhole'); CREATE TABLE b (n INT) WITH ('connector' = 'blackhole');
+        EXECUTE STATEMENT SET BEGIN INSERT INTO a VALUES (1); INSERT INTO b VALUES (1), (2); END";
+    let (exit, objects) = jsonl(dir.path(), &["-e", sql]);
+    assert_eq!(exit, 0, "{objects:?}");
+    let written = objects[2]["written"].as_array().expect("written");
+    let told: Vec<_> = written.iter().map(|w| (w["table"].as_str().expect("table"), w["rows"].as_u64())).collect();
+    let name = "default_catalog.default_database";
+    assert_eq!(told, [(format!("{name}.a").as_str(), Some(1)), (format!("{name}.b").as_str(), Some(2))]);
+    assert!(written.iter().all(|w| w["snapshot_id"].is_null()));
+}
+
+#[test]
+fn an_error_has_an_empty_line_behind_it_if_something_follows() {
+    let sql = "SELECT nope; SELECT 2 AS b; SELECT nope";
+    let output = run(&["--keep-going", "-e", sql]);
+    assert_eq!(code(&output), 2);
+    let drawn = stderr(&output);
+    assert_eq!(drawn.matches("\n\n").count(), 1, "{drawn}");
+    assert!(drawn.contains("\n\nerror[unknown-column]"), "{drawn}");
+    let output = run(&["--keep-going", "--output", "jsonl", "-e", sql]);
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn a_script_must_end_its_statement_set() {
+    let dir = folder();
+    let sql = "CREATE TABLE p (n INT) WITH ('connector' = 'print'); BEGIN STATEMENT SET; INSERT INTO p VALUES (1);";
+    let warning = "warning[open-statement-set]: the script ends before the END of its statement set: the INSERTs of the set \
+                   were not run\n";
+    for (script, args) in [
+        (sql.to_owned(), &[][..]),
+        (sql.to_owned(), &["--output", "jsonl"]),
+        (sql.to_owned(), &["--keep-going", "--output", "csv"]),
+        (format!("{sql} QUIT; END;"), &[]),
+    ] {
+        let path = write(dir.path(), "open.sql", &script);
+        let output = calve().arg("run").args(args).arg(&path).output().expect("run");
+        assert_eq!((code(&output), stderr(&output).as_str()), (2, warning), "{args:?} {script}");
+        assert!(!stdout(&output).contains("+I[1]"), "{}", stdout(&output));
+    }
+    let mut child = calve().stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("spawn");
+    child.stdin.take().expect("stdin").write_all(sql.as_bytes()).expect("write");
+    let output = child.wait_with_output().expect("wait");
+    assert_eq!((code(&output), stderr(&output).as_str()), (2, warning));
+    let output = run(&["-e", &format!("{sql} SELECT nope;")]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).ends_with(warning), "{}", stderr(&output));
+    assert_eq!(code(&run(&["-e", &format!("{sql} END;")])), 0);
 }
 
 #[test]
@@ -270,7 +333,17 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
-fn an_interrupt_cancels_the_statement() {
+fn a_signal_cancels_the_statement() {
+    for (signal, status) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        cancelled_by(signal, status);
+    }
+}
+
+fn send(signal: &str, id: u32) {
+    assert!(Command::new("kill").args([signal, &id.to_string()]).status().expect("kill").success());
+}
+
+fn cancelled_by(signal: &str, exit: i32) {
     let dir = folder();
     let script = write(dir.path(), "long.sql", &many_rows("COUNT(*)", 4));
     let mut child = calve()
@@ -280,14 +353,29 @@ fn an_interrupt_cancels_the_statement() {
         .spawn()
         .expect("spawn");
     std::thread::sleep(Duration::from_millis(1_500));
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-    assert!(kill.success());
+    send(signal, child.id());
     let status = common::wait_for(&mut child, Duration::from_secs(20)).expect("the statement ends");
-    assert_eq!(status.code(), Some(130));
+    assert_eq!(status.code(), Some(exit), "{signal}");
     let mut text = String::new();
     child.stdout.take().expect("stdout").read_to_string(&mut text).expect("read");
     let object: Value = serde_json::from_str(text.trim()).expect("one object");
     assert_eq!((&object["status"], &object["error"]["code"]), (&json!("error"), &json!("interrupted")));
+}
+
+#[test]
+fn nohup_is_respected() {
+    let dir = folder();
+    let script = write(dir.path(), "long.sql", &many_rows("COUNT(*)", 4));
+    let mut command = common::plain(Command::new("sh"));
+    command.args(["-c", "trap '' HUP; exec \"$0\" run \"$1\"", common::CALVE]).arg(&script);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("spawn");
+    std::thread::sleep(Duration::from_millis(1_000));
+    send("-HUP", child.id());
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(child.try_wait().expect("wait"), None, "it goes on");
+    send("-TERM", child.id());
+    let status = common::wait_for(&mut child, Duration::from_secs(20)).expect("the statement ends");
+    assert_eq!(status.code(), Some(143));
 }
 
 #[test]
@@ -342,7 +430,7 @@ fn no_input_makes_it_panic() {
 #[test]
 fn quit_ends_a_script() {
     let dir = folder();
-    for word in ["QUIT", "exit"] {
+    for word in ["QUIT", "exit", "-- enough\nquit"] {
         let script = write(dir.path(), "quit.sql", &format!("SELECT 1;\n{word};\nSELECT nothing;"));
         let output = run(&["run", "--output", "jsonl", &script]);
         assert_eq!((code(&output), stdout(&output).lines().count()), (0, 1), "{word}");

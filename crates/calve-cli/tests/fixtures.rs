@@ -53,7 +53,10 @@ fn accept_records_and_the_next_run_passes() {
 
     let ran = test(dir.path(), &["t", "--accept"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert_eq!(ran.out, "recorded t/deep/er/two.out\nrecorded t/one.out\n2 passed, 0 failed\n");
+    assert_eq!(
+        ran.out,
+        "recorded t/deep/er/two.out (2 statements, 1 of them an error)\nrecorded t/one.out (1 statement)\n2 passed, 0 failed\n"
+    );
     assert_eq!(
         read(dir.path(), "t/deep/er/two.out"),
         "=== [1] SELECT 'é中' AS b\n--- schema: op\tb CHAR(2) NOT NULL\n+I\té中\n--- 1 row(s) unordered\n\
@@ -100,7 +103,10 @@ fn a_difference_is_shown_and_healed() {
     ");
     assert_eq!(read(dir.path(), "a.out"), out, "nothing is written without --accept");
     let ran = test(dir.path(), &[".", "--accept"]);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "recorded ./a.out\nrecorded ./new.out\n3 passed, 0 failed\n"));
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (0, "recorded ./a.out (2 statements)\nrecorded ./new.out (1 statement)\n3 passed, 0 failed\n")
+    );
     assert_eq!(test(dir.path(), &["."]).out, "3 passed, 0 failed\n");
 }
 
@@ -193,6 +199,35 @@ fn what_cannot_run_fails_alone() {
 }
 
 #[test]
+fn comments_before_statements_may_change() {
+    let script = "-- first\nSELECT 1;\n/* second */\nSELECT nope;\n";
+    let dir = folder(&[("a.sql", script)]);
+    assert_eq!(test(dir.path(), &["a.sql", "--accept"]).code, 0);
+    let recorded = read(dir.path(), "a.out");
+    assert!(recorded.starts_with("=== [1] SELECT 1\n"), "{recorded}");
+    assert!(
+        recorded.contains(
+            "=== [2] SELECT nope\n--- ERROR unknown-column: column 'nope' not found\n--- via line 1, column 8\n"
+        ),
+        "{recorded}"
+    );
+    let edited = script.replace("first", "the\n-- first").replace("/* second */\n", "-- another\n\n/* one */\n\n");
+    std::fs::write(dir.path().join("a.sql"), edited).expect("write");
+    let ran = test(dir.path(), &["a.sql"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+}
+
+#[test]
+fn a_statement_set_without_end_is_no_result() {
+    let sql = "CREATE TABLE p (n INT) WITH ('connector' = 'print'); BEGIN STATEMENT SET; INSERT INTO p VALUES (1);";
+    let dir = folder(&[("a.sql", sql)]);
+    let ran = test(dir.path(), &["a.sql", "--accept"]);
+    assert_eq!(ran.code, 1);
+    let why = "FAILED a.sql\nthe script did not run to its end:\nwarning[open-statement-set]";
+    assert!(ran.out.starts_with(why), "{}", ran.out);
+}
+
+#[test]
 fn a_test_that_hangs_is_ended() {
     let numbers: Vec<_> = (0..1_000).map(|n| format!("({n})")).collect();
     let numbers = format!("(VALUES {})", numbers.join(","));
@@ -212,7 +247,12 @@ fn a_script_may_run_before_every_test() {
     let init = init.replace("TABLE t", "TABLE ice.shop.t").replace("INTO t", "INTO ice.shop.t");
     let dir = folder(&[("init.sql", &init), ("t.sql", "SELECT * FROM ice.shop.t")]);
     let ran = test(dir.path(), &[".", "-i", "init.sql", "-D", "execution.runtime-mode=batch", "--accept"]);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "recorded ./t.out\n1 passed, 0 failed\n"), "{}", ran.err);
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (0, "recorded ./t.out (1 statement)\n1 passed, 0 failed\n"),
+        "{}",
+        ran.err
+    );
     assert!(read(dir.path(), "t.out").contains("1\tA\n2\tb\n"));
     assert_eq!(common::tree(dir.path()), ["init.sql", "t.out", "t.sql"], "the script of -i is no test");
 }
@@ -227,7 +267,14 @@ fn ci_servers_get_a_report() {
     assert!(report.contains(r#"tests="2" skipped="0" failures="1" errors="0""#), "{report}");
     assert!(report.contains(r#"<testcase name="a""#) && report.contains(r#"<testcase name="sub/b""#), "{report}");
     assert!(report.contains("-=== [1] SELECT &lt;3&gt;"), "{report}");
-    assert_eq!(test(dir.path(), &["a.sql", "--junit", "no/such/report.xml"]).code, 1);
+    assert!(
+        report.contains("\n---- schema: op    EXPR$0 INT NOT NULL\n") || report.contains("+--- schema: op    EXPR$0"),
+        "{report}"
+    );
+    // a report that cannot be written is told before the tests run
+    let ran = test(dir.path(), &[".", "--junit", "no/such/report.xml"]);
+    let why = "calve: cannot write 'no/such/report.xml': No such file or directory (os error 2)\n";
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (64, "", why));
 }
 
 #[test]

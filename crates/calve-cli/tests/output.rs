@@ -66,8 +66,9 @@ fn json_has_an_array_for_each_result() {
 fn data_formats_tell_of_writes_on_standard_error() {
     for format in ["csv", "tsv", "json"] {
         let dir = folder();
-        let sql =
-            format!("{CATALOG} INSERT INTO ice.shop.t VALUES (1, 'x'), (2, 'y'); SELECT a FROM ice.shop.t ORDER BY a");
+        let sql = format!(
+            "{CATALOG} INSERT INTO ice.shop.t VALUES (1, 'x'), (2, 'y'); SELECT a FROM ice.shop.t ORDER BY a LIMIT 9"
+        );
         let (code, out, err) = run(dir.path(), format, &sql);
         assert_eq!(code, 0, "{err}");
         let lines: Vec<_> = err.lines().collect();
@@ -91,8 +92,8 @@ fn a_failed_query_leaves_no_header() {
 fn a_table_in_streaming_mode_shows_changes() {
     let dir = folder();
     let sql = "SELECT * FROM (VALUES (1, 'x')) AS t(a, b); SET 'execution.runtime-mode' = 'batch'; \
-               SET 'sql-client.display.max-column-width' = '10'; \
-               SET 'sql-client.display.print-time-cost' = 'false'; SELECT 'abcdefghijklmnop' AS s";
+               SET 'table.display.max-column-width' = '10'; \
+               SET 'sql-client.display.print-time-cost' = 'false'; SELECT 'abcdefghijklmnop' AS s, 1 AS a_long_column_name";
     let (code, out, err) = run(dir.path(), "table", sql);
     assert_eq!((code, err.as_str()), (0, ""));
     let out = out.lines().map(|line| if line.starts_with("Received") { "Received ..." } else { line });
@@ -110,11 +111,11 @@ fn a_table_in_streaming_mode_shows_changes() {
 
     [INFO] Execute statement succeeded.
 
-    +------------+
-    |          s |
-    +------------+
-    | abcdefg... |
-    +------------+
+    +------------+------------+
+    |          s | a_long_... |
+    +------------+------------+
+    | abcdefg... |          1 |
+    +------------+------------+
     1 row in set
     ");
 }

@@ -20,7 +20,17 @@ const UP: &str = "\x1b[A";
 struct Terminal(PtySession);
 
 impl Terminal {
+    /// Sees plain text.
     fn start(dir: &Path, arguments: &str, environment: &[(&str, &str)]) -> Self {
+        Self::with(dir, arguments, environment, true)
+    }
+
+    /// Sees what a terminal sees.
+    fn raw(dir: &Path, arguments: &str) -> Self {
+        Self::with(dir, arguments, &[], false)
+    }
+
+    fn with(dir: &Path, arguments: &str, environment: &[(&str, &str)], plain: bool) -> Self {
         let mut command = Command::new("/bin/sh");
         command
             .arg("-c")
@@ -35,7 +45,7 @@ impl Terminal {
         for (name, value) in environment {
             command.env(name, value);
         }
-        let options = Options::new().timeout_ms(Some(PATIENCE)).strip_ansi_escape_codes(true);
+        let options = Options::new().timeout_ms(Some(PATIENCE)).strip_ansi_escape_codes(plain);
         Self(spawn_with_options(command, options).expect("a terminal"))
     }
 
@@ -139,6 +149,26 @@ fn ctrl_c_cancels_the_statement_and_only_it() {
 }
 
 #[test]
+fn the_progress_line_is_cleared_whole() {
+    let dir = tempfile::tempdir().expect("folder");
+    let ten = "(VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10))";
+    let factors: Vec<String> = (0..12).map(|n| format!("{ten} AS t{n}(x{n})")).collect();
+    let sql = format!("SELECT sum(x0 + x11) AS endless FROM {};", factors.join(" CROSS JOIN "));
+    std::fs::write(dir.path().join("long.sql"), &sql).expect("write");
+    let mut t = Terminal::raw(dir.path(), "run long.sql");
+    t.sees("rows read");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    t.control(CTRL_C);
+    let drawn = t.sees("error[interrupted]");
+    // the terminal shows the key behind the line, in its row, and all of it is cleared
+    let rows: Vec<_> = drawn.split("\r\x1b[J").collect();
+    assert_eq!(rows.last(), Some(&""), "{drawn:?}");
+    assert!(rows.iter().any(|row| row.ends_with("^C")), "{drawn:?}");
+    assert!(rows.iter().all(|row| row.chars().count() < 80 && !row.contains('\n')), "{drawn:?}");
+    t.leaves_with(130);
+}
+
+#[test]
 fn a_result_that_is_larger_than_the_screen_goes_to_the_pager() {
     let dir = tempfile::tempdir().expect("folder");
     let mut t = Terminal::start(dir.path(), "-D execution.runtime-mode=batch", &[]);
@@ -184,17 +214,30 @@ fn the_history_outlives_the_session() {
     t.line("SELECT");
     t.line("40 + 2 AS remembered;");
     t.sees("Received a total of 1 row");
+    // commands that say nothing later on are not kept
+    t.line("CLEAR;");
     t.line("exit");
     t.leaves_with(0);
     let mut t = Terminal::start(dir.path(), "", &[]);
     t.sees("calve> ");
     t.keys(UP);
-    t.sees("exit");
-    t.keys("\x1b[A\r");
+    t.keys("\r");
     t.sees("42");
     t.sees("Received a total of 1 row");
     t.line("QUIT;");
     t.leaves_with(0);
+}
+
+#[test]
+fn an_empty_name_keeps_no_history() {
+    let dir = tempfile::tempdir().expect("folder");
+    let mut t = Terminal::start(dir.path(), "--history ''", &[]);
+    assert!(!t.sees("calve> ").contains("history"));
+    t.line("SELECT 40 + 2 AS a;");
+    t.sees("Received a total of 1 row");
+    t.line("QUIT;");
+    t.leaves_with(0);
+    assert!(!dir.path().join("history").exists());
 }
 
 #[test]
@@ -255,11 +298,13 @@ fn statement_sets_go_over_inputs() {
 
 #[test]
 fn a_request_to_end_is_heard_at_the_prompt() {
-    let dir = tempfile::tempdir().expect("folder");
-    let mut t = Terminal::start(dir.path(), "", &[]);
-    t.sees("calve> ");
-    t.0.process_mut().signal(Signal::SIGTERM).expect("signal");
-    t.leaves_with(143);
+    for (signal, status) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
+        let dir = tempfile::tempdir().expect("folder");
+        let mut t = Terminal::start(dir.path(), "", &[]);
+        t.sees("calve> ");
+        t.0.process_mut().signal(signal).expect("signal");
+        t.leaves_with(status);
+    }
 }
 
 #[test]

@@ -9,8 +9,9 @@ use arrow::array::{
 use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{
     DataType as ArrowType, Date32Type, Decimal128Type, FieldRef, Fields, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
+    Int32Type, Int64Type, SchemaRef, Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
 };
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use calve_types::{DataType, Error, LogicalType, Result, arrow as mapping};
 
 /// Builds an array of one type.
@@ -253,6 +254,24 @@ impl Rows {
     pub fn close(&mut self) {
         self.valid.push(true);
     }
+}
+
+/// A batch of what the builders hold, each `rows` values; `None` if there are no rows.
+///
+/// # Errors
+/// As [`Builder::finish`].
+pub(crate) fn batch<'b>(
+    columns: impl Iterator<Item = &'b mut Builder>,
+    rows: usize,
+    schema: &SchemaRef,
+) -> Result<Option<RecordBatch>> {
+    if rows == 0 {
+        return Ok(None);
+    }
+    let arrays = columns.map(Builder::finish).collect::<Result<Vec<_>>>()?;
+    // without columns nothing else tells how many rows there are
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(schema.clone(), arrays, &options).map(Some).map_err(Error::internal)
 }
 
 /// Batches are far smaller than the 2^31 elements an array's offsets can count.

@@ -2,7 +2,7 @@
 //!
 //! 1. The engine keeps a table's definition; what its connector makes of it shows when it is read or written, as in
 //!    Flink: [`source`] and [`sink`] check the options then.
-//!    [`is_unbounded`] tells whether Flink counts a table as unbounded; [`connector_options`] lists all options there are.
+//!    In batch mode a table that Flink counts as unbounded is refused; [`connector_options`] lists all options there are.
 //! 2. A source is a DataFusion `TableProvider` over the table's physical columns.
 //!    [`source_with_metadata`] adds columns such as the file's name.
 //! 3. A sink writes in two steps: [`Sink::write`] writes rows that nobody sees yet (as far as the connector can hide
@@ -57,11 +57,13 @@ pub struct ConnectorContext {
     pub eval: EvalContext,
     /// Where print tables write.
     pub print: PrintLines,
+    /// Whether the statement runs in batch mode, in which Flink refuses tables that may have no end.
+    pub batch: bool,
 }
 
 impl fmt::Debug for ConnectorContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectorContext").field("eval", &self.eval).finish_non_exhaustive()
+        f.debug_struct("ConnectorContext").field("eval", &self.eval).field("batch", &self.batch).finish_non_exhaustive()
     }
 }
 
@@ -70,7 +72,7 @@ impl fmt::Debug for ConnectorContext {
 pub struct SinkMode {
     /// `INSERT OVERWRITE`.
     pub overwrite: bool,
-    /// Columns with their values in `PARTITION (k = v)`, as text; what an overwrite replaces.
+    /// Columns with their values in `PARTITION (k = v)`, as text.
     pub static_partition: Vec<(String, String)>,
 }
 
@@ -128,37 +130,62 @@ pub fn source_metadata(connector: &str) -> Vec<(&'static str, DataType)> {
     }
 }
 
+/// A metadata column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetadataColumn {
+    /// The column's name.
+    pub name: String,
+    /// The connector's name of what it holds.
+    pub key: String,
+}
+
 /// The provider that reads a table together with metadata: its schema has the physical columns and, behind them, a
-/// column for each of `keys`, of the type that [`source_metadata`] names.
+/// column for each of `columns`, of the type that [`source_metadata`] names for its key.
 ///
 /// # Errors
-/// As [`source`]; `unknown-column` for a key that the connector does not have.
+/// As [`source`]; `unknown-metadata` for a key that the connector does not have, with Flink's sentence.
 pub fn source_with_metadata(
     table: &TableDefinition,
-    keys: &[String],
+    columns: &[MetadataColumn],
     context: &ConnectorContext,
 ) -> Result<Arc<dyn TableProvider>> {
     let options = Options::new(table, Purpose::Read);
     let connector = connector(table, &options)?;
+    let plain = source(table, context)?;
+    if columns.is_empty() {
+        return Ok(plain);
+    }
     let known = source_metadata(connector);
-    if let Some(key) = keys.iter().find(|key| !known.iter().any(|(name, _)| name == key)) {
-        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        let hint = match names.is_empty() {
-            true => format!("connector '{connector}' has no metadata columns"),
-            false => format!("metadata columns are {}", names.join(", ")),
-        };
-        return Err(options
-            .refuse(
-                "unknown-column",
-                format!("connector '{connector}' has no metadata column '{key}'"),
-                format!("Invalid metadata key '{key}' in a column of the table."),
-            )
-            .with_hint(hint));
+    if known.is_empty() {
+        return Err(Error::new(
+            "unknown-metadata",
+            format!("table '{}': connector '{connector}' has no metadata columns", table.name),
+        )
+        .with_detail(format!(
+            "Table '{}' declares metadata columns, but the underlying DynamicTableSource doesn't implement the \
+             SupportsReadingMetadata interface. Therefore, metadata cannot be read from the given source.",
+            table.name
+        )));
     }
-    match connector {
-        "filesystem" => filesystem::source(table, keys, context),
-        _ => source(table, context),
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    if let Some(column) = columns.iter().find(|column| !names.contains(&column.key.as_str())) {
+        let MetadataColumn { name, key } = column;
+        let error = Error::new(
+            "unknown-metadata",
+            format!("table '{}': connector '{connector}' has no metadata '{key}' for column '{name}'", table.name),
+        )
+        .with_detail(format!(
+            "Invalid metadata key '{key}' in column '{name}' of table '{}'. The DynamicTableSource supports the following \
+             metadata keys for reading:\n{}",
+            table.name,
+            names.join("\n")
+        ));
+        return Err(match calve_options::nearest(key, names.iter().copied()) {
+            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
+            None => error.with_hint(format!("keys are {}", names.join(", "))),
+        });
     }
+    filesystem::source(table, columns, context)
 }
 
 /// The sink of a table.
@@ -212,15 +239,41 @@ pub fn suspicious_options(table: &TableDefinition) -> Vec<(String, Option<&'stat
         .collect()
 }
 
-/// Whether the table's rows never end. A sequence ends a table, but Flink still counts one without `number-of-rows` as
-/// unbounded, and refuses to query it in batch mode.
-pub fn is_unbounded(table: &TableDefinition) -> bool {
+/// Whether the table's rows may never end. A sequence ends a table, but Flink still counts one without `number-of-rows`
+/// as unbounded.
+fn is_unbounded(table: &TableDefinition) -> bool {
     match table.options.get("connector").map(String::as_str) {
         Some("datagen") => !table.options.contains_key("number-of-rows"),
         Some("filesystem") => table.options.contains_key("source.monitor-interval"),
         _ => false,
     }
 }
+
+/// Refuses to read in batch mode what Flink counts as unbounded.
+///
+/// # Errors
+/// `unbounded-table`, with Flink's sentence.
+fn check_bounded(table: &TableDefinition, context: &ConnectorContext) -> Result<()> {
+    if !context.batch || !is_unbounded(table) {
+        return Ok(());
+    }
+    let name = &table.name;
+    let hint = match table.options.get("connector").map(String::as_str) {
+        Some("datagen") => "set 'number-of-rows'",
+        _ => "leave out 'source.monitor-interval': the files that are there now are read",
+    };
+    Err(Error::new("unbounded-table", format!("table '{name}' is unbounded: it cannot be read in batch mode"))
+        .with_detail(format!(
+            "Querying an unbounded table '{name}' in batch mode is not allowed. The table source is unbounded."
+        ))
+        .with_hint(hint))
+}
+
+/// Connectors that Flink users have and calve has not.
+const ELSEWHERE: [&str; 16] = [
+    "iceberg", "kafka", "upsert-kafka", "kinesis", "firehose", "jdbc", "elasticsearch-6", "elasticsearch-7", "opensearch",
+    "hbase-1.4", "hbase-2.2", "mongodb", "dynamodb", "pulsar", "mysql-cdc", "postgres-cdc",
+];
 
 /// The connector of a table.
 fn connector<'a>(table: &'a TableDefinition, options: &Options) -> Result<&'a str> {
@@ -246,6 +299,13 @@ fn connector<'a>(table: &'a TableDefinition, options: &Options) -> Result<&'a st
             CONNECTORS.join("\n")
         ),
     );
+    if ELSEWHERE.contains(&name.as_str()) {
+        let refused = Error { detail: error.detail, ..Error::unsupported(format!("connector '{name}'")) };
+        return Err(match name.as_str() {
+            "iceberg" => refused.with_hint("create the table in a catalog with 'type' = 'iceberg'"),
+            _ => refused.with_hint(format!("connectors are {}", CONNECTORS.join(", "))),
+        });
+    }
     Err(match calve_options::nearest(name, CONNECTORS.into_iter()) {
         Some(near) => error.with_hint(format!("did you mean '{near}'?")),
         None => error.with_hint(format!("connectors are {}", CONNECTORS.join(", "))),

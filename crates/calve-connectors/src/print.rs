@@ -69,27 +69,26 @@ impl Sink for PrintSink {
 
 /// A value as the `toString` of its Java object.
 fn push_value(values: &Values<'_>, row: usize, out: &mut String) {
-    fn show(value: impl std::fmt::Display, out: &mut String) {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{value}");
-    }
     if values.is_null(row) {
         out.push_str("null");
         return;
     }
     match &values.kind {
         Kind::Null => out.push_str("null"),
-        Kind::Boolean(a) => show(a.value(row), out),
-        Kind::TinyInt(a) => show(a.value(row), out),
-        Kind::SmallInt(a) => show(a.value(row), out),
-        Kind::Int(a) => show(a.value(row), out),
-        Kind::BigInt(a) => show(a.value(row), out),
-        Kind::Float(a) => calve_functions::push_float(a.value(row), out),
-        Kind::Double(a) => calve_functions::push_double(a.value(row), out),
+        Kind::Boolean(_)
+        | Kind::TinyInt(_)
+        | Kind::SmallInt(_)
+        | Kind::Int(_)
+        | Kind::BigInt(_)
+        | Kind::Float(_)
+        | Kind::Double(_)
+        | Kind::Text(_) => values::push_plain(&values.kind, row, out),
         Kind::Decimal(a, scale) => java::push_decimal(a.value(row), i32::from(*scale), out),
-        Kind::Text(a) => out.push_str(a.value(row)),
         // Java's bytes are signed
-        Kind::Bytes(a) => push_list(a.value(row).iter(), out, |byte, out| show(byte.cast_signed(), out)),
+        Kind::Bytes(a) => push_list(a.value(row).iter(), out, |byte, out| {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "{}", byte.cast_signed());
+        }),
         Kind::Date(a) => java::push_date(i64::from(a.value(row)), out),
         Kind::Time(a) => {
             let (seconds, nanos) = values::of_micros(a.value(row));

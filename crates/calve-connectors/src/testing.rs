@@ -30,7 +30,7 @@ pub(crate) fn context() -> (ConnectorContext, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let kept = lines.clone();
     let print = Arc::new(move |line| kept.lock().unwrap().push(line));
-    (ConnectorContext { eval: EvalContext::default(), print }, lines)
+    (ConnectorContext { eval: EvalContext::default(), print, batch: false }, lines)
 }
 
 /// Some columns of a table's rows.

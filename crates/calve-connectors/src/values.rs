@@ -1,5 +1,7 @@
 //! Arrays prepared for reading their values one by one.
 
+use std::fmt::Write as _;
+
 use arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryArray, BooleanArray, PrimitiveArray, StringArray,
 };
@@ -105,6 +107,25 @@ impl<'a> Values<'a> {
     /// Whether the value of a row is NULL.
     pub fn is_null(&self, row: usize) -> bool {
         matches!(self.kind, Kind::Null) || self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+    }
+}
+
+/// Appends a value that every format writes alike: a boolean, a number but for a decimal, text. Nothing for others.
+pub(crate) fn push_plain(kind: &Kind<'_>, row: usize, out: &mut String) {
+    fn show(value: impl std::fmt::Display, out: &mut String) {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{value}");
+    }
+    match kind {
+        Kind::Boolean(a) => show(a.value(row), out),
+        Kind::TinyInt(a) => show(a.value(row), out),
+        Kind::SmallInt(a) => show(a.value(row), out),
+        Kind::Int(a) => show(a.value(row), out),
+        Kind::BigInt(a) => show(a.value(row), out),
+        Kind::Float(a) => calve_functions::push_float(a.value(row), out),
+        Kind::Double(a) => calve_functions::push_double(a.value(row), out),
+        Kind::Text(a) => out.push_str(a.value(row)),
+        _ => {}
     }
 }
 

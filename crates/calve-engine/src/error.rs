@@ -21,6 +21,11 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
     }
 }
 
+/// A calve error on its way through DataFusion; [`from_datafusion`] finds it again.
+pub(crate) fn external(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
 /// The code of [`out_of_memory`].
 pub(crate) const OUT_OF_MEMORY: &str = "out-of-memory";
 

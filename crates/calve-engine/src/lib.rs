@@ -12,7 +12,7 @@
 //!    `Rel` or a `Sink`.
 //! 5. `calve_planner::lower::plan` turns the `Rel` into a DataFusion plan; Iceberg tables are read through
 //!    `calve_iceberg::scan::provider`, which applies their deletes. `Runner::stream` optimises and starts it,
-//!    so that it stays within the memory limit (`spill`).
+//!    so that it stays within the memory limit (`spill`, `pool`).
 //! 6. A query's rows are streamed by [`Rows`]. An INSERT, or the INSERTs of a statement set, are a job (`jobs::run`): their
 //!    targets are checked before the first row, rows are written that nobody sees yet, the commits of all of them make the
 //!    rows visible, or they are removed. For Iceberg these are `calve_iceberg::write::prepare`, its `Writer` and

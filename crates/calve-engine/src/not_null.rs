@@ -14,6 +14,8 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::TryStreamExt;
 
+use crate::error::external;
+
 /// Checks `columns` of every batch and gives the rows the table's own `schema`.
 pub(crate) fn enforce(
     input: SendableRecordBatchStream,
@@ -45,7 +47,7 @@ fn check(
         }
         let name = schema.field(column).name();
         if !drop {
-            return Err(DataFusionError::External(Box::new(null_error(name))));
+            return Err(external(null_error(name)));
         }
         let valid = is_not_null(array)?;
         keep = Some(match keep {

@@ -1,19 +1,19 @@
 //! Loads the tables a statement names, once each, so that the binder sees one fixed version of every table.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use calve_connectors::{ConnectorContext, TableDefinition};
+use calve_connectors::{ConnectorContext, MetadataColumn, TableDefinition};
 use calve_iceberg::Table;
 use calve_iceberg::catalog::Catalog as IcebergCatalog;
 use calve_iceberg::metadata::metadata_table;
 use calve_iceberg::scan::{ScanOptions, provider};
 use calve_options::Place;
-use calve_planner::catalog::Column;
+use calve_planner::catalog::{Column, ColumnKind};
 use calve_planner::tables::{Reference, referenced};
 use calve_planner::{CatalogReader, TableEntry, TablePath};
-use calve_types::{Error, Result, Span};
+use calve_types::{DataType, Error, Result, Span};
 use datafusion::catalog::TableProvider;
 use iceberg::spec::Transform;
 
@@ -210,6 +210,19 @@ impl<'a> Resolved<'a> {
             .collect()
     }
 
+    /// Warnings about options of the loaded tables that look misspelt: Flink takes them in silence.
+    pub fn table_warnings(&self) -> Vec<Warning> {
+        let mut messages = BTreeSet::new();
+        for entry in self.tables.values() {
+            let Some(handle) = downcast::<ConnectorHandle>(&entry.handle) else { continue };
+            for (option, near) in calve_connectors::suspicious_options(&handle.definition) {
+                let meant = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
+                messages.insert(format!("option '{option}' of table '{}' is not known{meant}", entry.path));
+            }
+        }
+        messages.into_iter().map(|message| Warning { code: "unknown-option", message }).collect()
+    }
+
     /// The provider that reads a table.
     ///
     /// # Errors
@@ -227,7 +240,14 @@ impl<'a> Resolved<'a> {
             return Ok(handle.0.clone());
         }
         match downcast::<ConnectorHandle>(&entry.handle) {
-            Some(handle) => calve_connectors::source(&handle.definition, connectors),
+            Some(handle) => {
+                let column = |c: &Column| match &c.kind {
+                    ColumnKind::Metadata { key, .. } => Some(MetadataColumn { name: c.name.clone(), key: key.clone() }),
+                    _ => None,
+                };
+                let metadata: Vec<MetadataColumn> = entry.metadata_columns().filter_map(column).collect();
+                calve_connectors::source_with_metadata(&handle.definition, &metadata, connectors)
+            }
             None => Err(Error::internal(format!("'{}' is not a table that can be read", entry.path))),
         }
     }
@@ -294,7 +314,7 @@ fn view_entry(path: &TablePath, view: &ViewDef) -> TableEntry {
     }
 }
 
-fn physical(columns: Vec<(String, calve_types::DataType)>) -> Vec<Column> {
+fn physical(columns: Vec<(String, DataType)>) -> Vec<Column> {
     columns.into_iter().map(|(name, data_type)| Column::physical(name, data_type)).collect()
 }
 
@@ -342,6 +362,12 @@ impl CatalogReader for Resolved<'_> {
 
     fn similar_tables(&self, path: &TablePath) -> Vec<String> {
         self.siblings.get(&(path.catalog.clone(), path.database.clone())).cloned().unwrap_or_default()
+    }
+
+    fn metadata(&self, table: &TableEntry) -> Vec<(String, DataType)> {
+        let connector = downcast::<ConnectorHandle>(&table.handle).and_then(|h| h.definition.options.get("connector"));
+        let offered = connector.map(|name| calve_connectors::source_metadata(name)).unwrap_or_default();
+        offered.into_iter().map(|(key, data_type)| (key.to_owned(), data_type)).collect()
     }
 
     fn catalogs(&self) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use calve_connectors::{ConnectorContext, PrintLines};
 use calve_functions::{EvalContext, TimeZone};
-use calve_planner::{Rel, Sink};
+use calve_planner::{Rel, Sink, TablePath};
 use calve_sql::{Insert, ScriptStatement, Statement, StatementSet};
 use calve_types::{Error, Result, Span};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
@@ -55,6 +55,8 @@ pub struct Session {
     open_set: OpenSet,
     progress: Arc<Progress>,
     print: PrintLines,
+    /// The table of a CREATE TABLE AS that is being filled: it goes again if the statement is cancelled.
+    pub(crate) filling: Option<TablePath>,
     /// Warnings about the options the session began with, for its first statement.
     pending: Vec<Warning>,
 }
@@ -90,6 +92,7 @@ impl Session {
             open_set: OpenSet::default(),
             progress: Arc::default(),
             print: config.print.unwrap_or_else(|| Arc::new(print_line)),
+            filling: None,
             pending,
         };
         session.context()?;
@@ -116,6 +119,7 @@ impl Session {
     /// Whatever is wrong with the statement, with its place in the script, or what failed while it ran.
     pub async fn execute(&mut self, statement: &ScriptStatement) -> Result<StatementResult> {
         self.progress.begin();
+        self.filling = None;
         // nothing should panic; what does anyway costs one statement, not the script
         let run = AssertUnwindSafe(async { self.run(calve_sql::parse(statement)?).await });
         let mut result = run.catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))?;
@@ -127,7 +131,16 @@ impl Session {
     /// of its INSERTs. What they did, or why they are not all in; `None` if the statement had not begun to commit: then
     /// nothing is left of it.
     pub async fn settle(&self) -> Option<Result<Vec<WriteSummary>>> {
-        self.commits.settle().await
+        let settled = self.commits.settle().await;
+        let is_out = match &settled {
+            None => true,
+            Some(Ok(_)) => false,
+            Some(Err(error)) => !error.may_have_committed(),
+        };
+        if let Some(path) = self.filling.as_ref().filter(|_| is_out) {
+            self.drop_failed(path).await;
+        }
+        settled
     }
 
     /// How far the running statement is; to be asked from another task while [`Session::execute`] runs or a query's rows
@@ -237,7 +250,8 @@ impl Session {
 
     /// What connectors know of the session, for a statement that starts now.
     pub(crate) fn connectors(&self) -> Result<ConnectorContext> {
-        Ok(ConnectorContext { eval: self.context()?, print: self.print.clone() })
+        let batch = !self.options.is_streaming();
+        Ok(ConnectorContext { eval: self.context()?, print: self.print.clone(), batch })
     }
 
     pub(crate) fn runner(&self) -> Result<Runner<'_>> {
@@ -248,7 +262,8 @@ impl Session {
     async fn bind_query(&self, statement: &Statement) -> Result<(Rel, Vec<Warning>)> {
         let Statement::Query(query) = statement else { return Err(Error::internal("not a query")) };
         let resolved = self.resolve(statement).await?;
-        Ok((calve_planner::bind::query(query, &resolved)?, resolved.warnings(statement)))
+        let warnings = resolved.warnings(statement).into_iter().chain(resolved.table_warnings()).collect();
+        Ok((calve_planner::bind::query(query, &resolved)?, warnings))
     }
 
     async fn query(&self, rel: Rel) -> Result<Rows> {
@@ -276,6 +291,7 @@ impl Session {
             sinks.push(sink);
             warnings.extend(resolved.warnings(&Statement::Insert(insert.clone())));
         }
+        warnings.extend(resolved.table_warnings());
         Ok((sinks, warnings))
     }
 

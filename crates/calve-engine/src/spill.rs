@@ -28,7 +28,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, TryStreamExt, stream};
 
-use crate::error::{OUT_OF_MEMORY, from_datafusion};
+use crate::error::{OUT_OF_MEMORY, external, from_datafusion};
 use crate::yielding;
 
 /// How equal keys are joined.
@@ -211,10 +211,6 @@ pub(crate) fn or_again(
         Ok::<_, DataFusionError>(stream::iter(head).chain(first).boxed())
     });
     Box::pin(RecordBatchStreamAdapter::new(schema, rows.try_flatten()))
-}
-
-fn external(error: calve_types::Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
 }
 
 #[cfg(test)]

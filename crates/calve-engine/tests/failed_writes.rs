@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::{files, rows, run, session, try_run};
 
 /// Runs `script`, which must fail with `code`; nothing in the warehouse may differ afterwards.
@@ -66,4 +68,21 @@ async fn dropped_rows_are_counted() {
     let [summary] = &written[..] else { panic!("not one write") };
     assert_eq!((summary.rows, summary.dropped_rows), (1, 1));
     assert_eq!(rows(&mut session, "SELECT * FROM t").await, [[Some("1".to_owned()), Some("ok".to_owned())]]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_create_table_as_leaves_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &[]).await;
+    let setup = "CREATE TABLE d (x INT); INSERT INTO d VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)";
+    run(&mut session, setup).await;
+    let before = files(folder.path());
+    let tables: Vec<String> = (0..12).map(|n| format!("d AS t{n}")).collect();
+    let script = format!("CREATE TABLE t AS SELECT SUM(t0.x + t11.x) AS s FROM {}", tables.join(" CROSS JOIN "));
+    let cancelled = tokio::time::timeout(Duration::from_millis(1500), try_run(&mut session, &script)).await;
+    assert!(cancelled.is_err(), "the statement came to an end");
+    let settled = tokio::time::timeout(Duration::from_secs(20), session.settle()).await.unwrap();
+    assert!(settled.is_none());
+    assert_eq!(rows(&mut session, "SHOW TABLES").await, [[Some("d".to_owned())]]);
+    assert_eq!(files(folder.path()), before);
 }

@@ -37,6 +37,7 @@ const LIMIT: u64 = 64 << 20;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sort_spills() {
     let mut session = session(LIMIT).await;
+    run(&mut session, "SET 'execution.runtime-mode' = 'batch'").await;
     run(&mut session, "CREATE TABLE b (id BIGINT, s STRING) WITH ('connector' = 'blackhole')").await;
     let result = run(&mut session, "INSERT INTO b SELECT id, s FROM numbers ORDER BY s").await;
     let calve_engine::ResultBody::Written(written) = result.body else { panic!("not a write") };
@@ -67,8 +68,9 @@ async fn a_join_spills() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_insert_with_a_join_spills_and_counts_its_rows_once() {
     let mut session = session(LIMIT).await;
-    run(&mut session, "CREATE TABLE b (id BIGINT, s STRING) WITH ('connector' = 'blackhole')").await;
-    let result = run(&mut session, "INSERT INTO b SELECT a.id, c.s FROM numbers a JOIN numbers c ON a.id = c.id").await;
+    run(&mut session, "CREATE TABLE b (id BIGINT, s STRING, t STRING) WITH ('connector' = 'blackhole')").await;
+    let insert = "INSERT INTO b SELECT a.id, a.s, c.s FROM numbers a JOIN numbers c ON a.id = c.id";
+    let result = run(&mut session, insert).await;
     let calve_engine::ResultBody::Written(written) = result.body else { panic!("not a write") };
     assert_eq!(written[0].rows, 2_000_000);
     assert_eq!(session.progress().counts().rows_written, 2_000_000);

@@ -66,6 +66,9 @@ impl Opens {
     }
 }
 
+/// The mode in which Flink sorts.
+const BATCH: (&str, &str) = ("execution.runtime-mode", "batch");
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_file_feeds_three_tables_and_is_opened_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -272,7 +275,7 @@ async fn a_cancelled_set_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shared_tables_in_every_position_come_to_an_end() {
     let folder = tempfile::tempdir().unwrap();
-    let mut session = session(folder.path(), &[("parallelism.default", "2")]).await;
+    let mut session = session(folder.path(), &[("parallelism.default", "2"), BATCH]).await;
     big(&mut session).await;
     run(
         &mut session,
@@ -305,7 +308,7 @@ async fn shared_tables_in_every_position_come_to_an_end() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_with_a_key_gets_shared_rows_in_their_order() {
     let folder = tempfile::tempdir().unwrap();
-    let mut session = session(folder.path(), &[("parallelism.default", "4")]).await;
+    let mut session = session(folder.path(), &[("parallelism.default", "4"), BATCH]).await;
     big(&mut session).await;
     run(
         &mut session,

@@ -33,7 +33,11 @@ fn value(text: Option<&str>) -> String {
 
 async fn model(name: &str, format_version: u8, equality_deletes: &str, seed: u64) {
     let warehouse = folder(name);
-    let mut session = common::session(&warehouse, &[("calve.upsert.equality-deletes", equality_deletes)]).await;
+    let mut session = common::session(
+        &warehouse,
+        &[("calve.upsert.equality-deletes", equality_deletes), ("execution.runtime-mode", "batch")],
+    )
+    .await;
     run(
         &mut session,
         &format!(

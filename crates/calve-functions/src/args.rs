@@ -35,6 +35,17 @@ pub(crate) fn mistyped(expected: &str, array: &dyn Array) -> DataFusionError {
     failure(Error::internal(format!("expected values of {expected}, got {}", array.data_type())))
 }
 
+/// An array as numbers of that Arrow type.
+pub(crate) fn primitive<T: ArrowPrimitiveType>(array: &ArrayRef) -> Result<&PrimitiveArray<T>> {
+    array.as_primitive_opt().ok_or_else(|| mistyped(&T::DATA_TYPE.to_string(), array))
+}
+
+/// Where the elements of a row's list or map are.
+pub(crate) fn range(offsets: &[i32], row: usize) -> std::ops::Range<usize> {
+    let at = |i: usize| offsets.get(i).map_or(0, |o| *o as usize);
+    at(row)..at(row + 1)
+}
+
 impl Args {
     pub fn new(columns: Vec<(ArrayRef, bool)>, rows: usize) -> Self {
         Self { columns: columns.into_iter().map(|(array, constant)| Column { array, constant }).collect(), rows }

@@ -40,11 +40,9 @@ mod zone;
 
 pub use access::{case, field, literal};
 pub use aggregate::{AggregateFunction, aggregate, aggregate_names};
-pub use cast::{
-    CastKind, cast, cast_to_string, parse_date, parse_time, parse_timestamp, push_double, push_float, try_cast,
-};
+pub use cast::{CastKind, cast, cast_to_string, push_double, push_float, try_cast};
 pub use context::EvalContext;
 pub use function::{Arg, ScalarFunction, Signature, scalar, scalar_names};
 pub use json::{JsonBuild, JsonRead};
-pub use names::{FunctionKind, callable, names};
+pub use names::{callable, names};
 pub use zone::TimeZone;

@@ -10,6 +10,7 @@ use datafusion::prelude::SessionContext;
 use datafusion_common::{DFSchema, DataFusionError};
 use datafusion_expr::{Expr, col};
 
+use crate::civil::Stamp;
 use crate::{Arg, CastKind, EvalContext, TimeZone, cast, cast_to_string, literal, scalar};
 
 /// A value with its type.
@@ -65,16 +66,16 @@ pub(crate) fn cast_dec(v: &str, precision: u8, scale: u8) -> V {
 }
 
 pub(crate) fn date(v: &str) -> V {
-    V(Value::Date(crate::parse_date(v).unwrap()), T::Date.not_null())
+    V(Value::Date(cast::parse_date(v).unwrap()), T::Date.not_null())
 }
 
 pub(crate) fn time(v: &str) -> V {
-    V(Value::Time(crate::parse_time(v).unwrap()), T::Time(0).not_null())
+    V(Value::Time(cast::parse_time(v).unwrap()), T::Time(0).not_null())
 }
 
 pub(crate) fn timestamp(v: &str) -> V {
     let precision = v.split_once('.').map_or(0, |(_, f)| f.len()) as u8;
-    let (seconds, nanos) = crate::parse_timestamp(v).unwrap();
+    let Stamp { seconds, nanos } = cast::parse_stamp(v).unwrap();
     V(Value::Timestamp { seconds, nanos }, T::Timestamp(precision).not_null())
 }
 

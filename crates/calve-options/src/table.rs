@@ -120,7 +120,7 @@ pub const TABLE: &[OptionDef] = &[
         &[Session],
         Integer,
         None,
-        "As table.display.max-column-width, and before it; its name in older versions of Flink.",
+        "As table.display.max-column-width, if that is not set; its name in older versions of Flink.",
     ),
     option(
         "sql-client.display.color-schema",

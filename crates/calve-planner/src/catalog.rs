@@ -97,6 +97,11 @@ impl TableEntry {
     pub fn physical_columns(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().filter(|c| c.kind == ColumnKind::Physical)
     }
+
+    /// The metadata columns, in order: the source gives them behind the physical ones.
+    pub fn metadata_columns(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|c| matches!(c.kind, ColumnKind::Metadata { .. }))
+    }
 }
 
 impl fmt::Debug for TableEntry {
@@ -119,6 +124,12 @@ pub trait CatalogReader {
 
     /// Names of tables to suggest for a misspelt one in that database.
     fn similar_tables(&self, path: &TablePath) -> Vec<String>;
+
+    /// The metadata that a table's source offers: key and type. A metadata column whose key is not among them is left to
+    /// the source, which refuses it.
+    fn metadata(&self, _table: &TableEntry) -> Vec<(String, DataType)> {
+        vec![]
+    }
 
     /// Names of the session's catalogs, for messages.
     fn catalogs(&self) -> Vec<String> {

@@ -28,7 +28,7 @@ pub struct Rel {
 /// The kinds of relations. Expressions refer to their input's fields by position.
 #[derive(Debug, Clone)]
 pub enum RelKind {
-    /// All rows of a table; fields are the table's physical columns.
+    /// All rows of a table; fields are the table's physical columns, then its metadata columns with the source's types.
     Scan {
         /// The table, options of its hint included.
         table: Arc<TableEntry>,

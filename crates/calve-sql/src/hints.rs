@@ -1,6 +1,6 @@
 //! Hints: `/*+ OPTIONS('k'='v') */` behind a table's name, others behind SELECT.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::{Bound, ControlFlow};
 
 use calve_types::{Error, Location, Result, Span};
@@ -24,6 +24,8 @@ pub struct TableHint {
 struct Hint {
     name: String,
     table: TableHint,
+    /// The names in a hint of joins.
+    tables: Vec<String>,
 }
 
 /// The hints of a statement, each at the place behind the token it follows.
@@ -33,6 +35,9 @@ pub struct Hints(BTreeMap<Location, Vec<Hint>>);
 /// Hints of Flink's optimizer; they never change rows.
 const OPTIMIZER: [&str; 7] =
     ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE", "NEST_LOOP", "LOOKUP", "STATE_TTL", "MULTI_JOIN"];
+
+/// Those of them that name tables of the SELECT's joins.
+const JOINS: [&str; 4] = ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE", "NEST_LOOP"];
 
 impl Hints {
     /// Reads one comment: hints separated by commas or blanks.
@@ -58,9 +63,10 @@ impl Hints {
                     }
                 }
             }
-            let mut hint = Hint { name, table: TableHint { options: vec![], span } };
+            let mut hint = Hint { name, table: TableHint { options: vec![], span }, tables: vec![] };
             match hint.name.as_str() {
                 "OPTIONS" => hint.table.options = options(&arguments).map_err(wrong)?,
+                name if JOINS.contains(&name) => hint.tables = names(&arguments),
                 name if OPTIMIZER.contains(&name) => {}
                 name => return Err(wrong(format!("unknown hint '{name}'"))),
             }
@@ -104,7 +110,7 @@ impl Hints {
         if self.0.is_empty() {
             return Ok(());
         }
-        let mut places = Places { tables: HashSet::new(), selects: HashSet::new() };
+        let mut places = Places { tables: HashSet::new(), selects: HashMap::new() };
         if let Some(query) = query {
             let _ = on_deep_stack(|| query.visit(&mut places));
         }
@@ -112,7 +118,7 @@ impl Hints {
             for hint in hints {
                 let fits = match hint.name.as_str() {
                     "OPTIONS" => places.tables.contains(behind),
-                    _ => places.selects.contains(behind),
+                    _ => places.selects.contains_key(behind),
                 };
                 if !fits {
                     return Err(Error::new(
@@ -122,6 +128,15 @@ impl Hints {
                     .with_hint("an OPTIONS hint stands directly behind a table's name, other hints behind SELECT")
                     .at(hint.table.span));
                 }
+                let joined = places.selects.get(behind).filter(|joined| !joined.is_empty());
+                if let Some(name) = joined.and_then(|joined| hint.tables.iter().find(|name| !joined.contains(*name))) {
+                    return Err(Error::new("invalid-hint", format!("hint '{}' names no table '{name}'", hint.name))
+                        .with_detail(format!(
+                            "The options of following hints cannot match the name of input tables or views: \n`{name}` in `{}`",
+                            hint.name
+                        ))
+                        .at(hint.table.span));
+                }
             }
         }
         Ok(())
@@ -130,7 +145,39 @@ impl Hints {
 
 struct Places {
     tables: HashSet<Location>,
-    selects: HashSet<Location>,
+    /// The names by which each SELECT knows what it joins.
+    selects: HashMap<Location, HashSet<String>>,
+}
+
+/// The aliases and the names of what a FROM joins; empty if it has others.
+fn joined(from: &[ast::TableWithJoins]) -> HashSet<String> {
+    let mut found = HashSet::new();
+    let mut open: Vec<&ast::TableWithJoins> = from.iter().collect();
+    while let Some(next) = open.pop() {
+        for factor in std::iter::once(&next.relation).chain(next.joins.iter().map(|join| &join.relation)) {
+            match factor {
+                ast::TableFactor::Table { name, alias, .. } => {
+                    found.extend(alias.iter().map(|alias| alias.name.value.clone()));
+                    let parts = name.0.iter().filter_map(|part| part.as_ident()).map(|ident| ident.value.clone());
+                    let parts: Vec<String> = parts.collect();
+                    found.extend((0..parts.len()).filter_map(|i| parts.get(i..)).map(|parts| parts.join(".")));
+                }
+                ast::TableFactor::NestedJoin { table_with_joins, alias } => {
+                    found.extend(alias.iter().map(|alias| alias.name.value.clone()));
+                    open.push(table_with_joins);
+                }
+                ast::TableFactor::Derived { alias, .. }
+                | ast::TableFactor::UNNEST { alias, .. }
+                | ast::TableFactor::Function { alias, .. }
+                | ast::TableFactor::TableFunction { alias, .. } => {
+                    found.extend(alias.iter().map(|alias| alias.name.value.clone()));
+                }
+                // another kind of name, which this does not know
+                _ => return HashSet::new(),
+            }
+        }
+    }
+    found
 }
 
 impl Visitor for Places {
@@ -150,7 +197,9 @@ impl Visitor for Places {
         while let Some(body) = bodies.pop() {
             match body {
                 ast::SetExpr::Select(select) => {
-                    self.selects.insert(location_of(select.select_token.0.span.end));
+                    let is_join = select.from.len() > 1 || select.from.iter().any(|from| !from.joins.is_empty());
+                    let names = if is_join { joined(&select.from) } else { HashSet::new() };
+                    self.selects.insert(location_of(select.select_token.0.span.end), names);
                 }
                 ast::SetExpr::SetOperation { left, right, .. } => bodies.extend([left.as_ref(), right.as_ref()]),
                 _ => {}
@@ -158,6 +207,17 @@ impl Visitor for Places {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The names in a hint of joins: words and dots between commas.
+fn names(tokens: &[Token]) -> Vec<String> {
+    let text = |token: &Token| match token {
+        Token::Word(word) => word.value.clone(),
+        Token::SingleQuotedString(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let entries = tokens.split(|t| *t == Token::Comma).filter(|entry| !entry.is_empty());
+    entries.map(|entry| entry.iter().map(text).collect()).collect()
 }
 
 fn options(tokens: &[Token]) -> std::result::Result<Vec<(String, String)>, String> {

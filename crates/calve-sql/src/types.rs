@@ -36,6 +36,16 @@ pub fn decode_type(encoded: &ast::DataType) -> Result<DataType> {
     }
 }
 
+/// VARCHAR of a length; without one it is STRING, in Flink.
+fn varchar(length: Option<u32>) -> LogicalType {
+    length.map_or(LogicalType::STRING, LogicalType::Varchar)
+}
+
+/// VARBINARY of a length; without one it is BYTES, in Flink.
+fn varbinary(length: Option<u32>) -> LogicalType {
+    length.map_or(LogicalType::BYTES, LogicalType::Varbinary)
+}
+
 impl Parser {
     /// A type with its nullability: nullable unless `NOT NULL` follows.
     pub(crate) fn data_type(&mut self) -> Result<DataType> {
@@ -86,16 +96,16 @@ impl Parser {
             "BYTES" => LogicalType::BYTES,
             "CHAR" | "CHARACTER" => {
                 let varying = self.keyword("VARYING");
-                let n = self.length("CHAR")?.unwrap_or(1);
-                if varying { LogicalType::Varchar(n) } else { LogicalType::Char(n) }
+                let n = self.length("CHAR")?;
+                if varying { varchar(n) } else { LogicalType::Char(n.unwrap_or(1)) }
             }
-            "VARCHAR" => LogicalType::Varchar(self.length("VARCHAR")?.unwrap_or(1)),
+            "VARCHAR" => varchar(self.length("VARCHAR")?),
             "BINARY" => {
                 let varying = self.keyword("VARYING");
-                let n = self.length("BINARY")?.unwrap_or(1);
-                if varying { LogicalType::Varbinary(n) } else { LogicalType::Binary(n) }
+                let n = self.length("BINARY")?;
+                if varying { varbinary(n) } else { LogicalType::Binary(n.unwrap_or(1)) }
             }
-            "VARBINARY" => LogicalType::Varbinary(self.length("VARBINARY")?.unwrap_or(1)),
+            "VARBINARY" => varbinary(self.length("VARBINARY")?),
             "DATE" => LogicalType::Date,
             "TIME" => {
                 let p = self.precision("TIME", 0)?;

@@ -353,6 +353,14 @@ fn hints_belong_to_the_table_before_them() {
     assert_eq!(insert.hint.unwrap().options.len(), 1);
     assert_eq!(insert.columns.unwrap()[0].value, "x");
     assert!(parse_one("SELECT /*+ BROADCAST(t) */ * FROM t").is_ok());
+    for hint in ["BROADCAST(x)", "NEST_LOOP(b, x)", "SHUFFLE_HASH(db.b)", "LOOKUP('table'='zzz')"] {
+        parse_one(&format!("SELECT /*+ {hint} */ * FROM a AS x JOIN db.b ON TRUE")).unwrap();
+    }
+    let error = parse_one("SELECT /*+ BROADCAST(zzz) */ * FROM a AS x JOIN db.b ON TRUE").unwrap_err();
+    assert_eq!(
+        error.detail.unwrap(),
+        "The options of following hints cannot match the name of input tables or views: \n`zzz` in `BROADCAST`"
+    );
 }
 
 #[test]

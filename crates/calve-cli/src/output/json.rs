@@ -4,7 +4,8 @@
 //! are the texts that Flink's client prints. Of columns with the same name, the second is `name_1` and so on: an
 //! object with one key twice loses a value in most readers.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use calve_engine::Rows;
@@ -82,17 +83,21 @@ impl<W: Write> JsonOutput<W> {
 /// The keys of a row's object, as JSON with the colon behind.
 fn keys<'a>(names: impl Iterator<Item = &'a str>) -> io::Result<Vec<String>> {
     let names: Vec<&str> = names.collect();
-    let mut taken: HashSet<String> = HashSet::new();
+    let mut taken: HashSet<Cow<'_, str>> = names.iter().copied().map(Cow::Borrowed).collect();
+    // how many columns of a name there were, and numbers that were tried for it
+    let mut numbers: HashMap<&str, u32> = HashMap::new();
     let mut keys = Vec::with_capacity(names.len());
-    for name in &names {
-        let mut key = (*name).to_owned();
-        let mut n = 0u32;
-        while taken.contains(&key) || n > 0 && names.contains(&key.as_str()) {
-            n += 1;
-            key = format!("{name}_{n}");
+    for name in names {
+        let n = numbers.entry(name).and_modify(|n| *n += 1).or_default();
+        let mut key = Cow::Borrowed(name);
+        while *n > 0 {
+            key = format!("{name}_{n}").into();
+            if taken.insert(key.clone()) {
+                break;
+            }
+            *n += 1;
         }
         keys.push(format!("{}:", serde_json::to_string(&key)?));
-        taken.insert(key);
     }
     Ok(keys)
 }

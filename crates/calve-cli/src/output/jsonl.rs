@@ -2,8 +2,10 @@
 //!
 //! ```json
 //! {"n":1,"sql":"...","line":1,"kind":"query","columns":[{"name":"a","type":"INT NOT NULL"}],"rows":[["1",null]],
-//!  "ops":["+I"],"stdout":["+I[1]"],"warnings":[{"code":"...","message":"..."}],"job_id":"...","status":"ok"}
-//! {"n":2,"sql":"...","line":3,"kind":"command","status":"error",
+//!  "ops":["+I"],"stdout":["+I[1]"],"warnings":[{"code":"...","message":"..."}],"status":"ok"}
+//! {"n":2,"sql":"...","line":2,"kind":"insert","job_id":"...",
+//!  "written":[{"table":"c.d.t","rows":2,"data_files":1,"delete_files":0,"snapshot_id":"42"}],"status":"ok"}
+//! {"n":3,"sql":"...","line":3,"kind":"command","status":"error",
 //!  "error":{"code":"unknown-table","message":"...","detail":null,"hint":null,"line":3,"column":8}}
 //! ```
 //!
@@ -13,7 +15,7 @@
 
 use std::io::{self, Write};
 
-use calve_engine::{ResultBody, Rows, StatementKind, StatementResult, Warning};
+use calve_engine::{ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary};
 use calve_types::Error;
 use serde_json::json;
 
@@ -58,9 +60,14 @@ impl<W: Write> JsonlOutput<W> {
         streaming: bool,
     ) -> Result<(), Failure> {
         self.begin(heading)?;
-        if let ResultBody::Rows(rows) = result.body {
-            let ops = streaming && heading.kind == StatementKind::Query;
-            self.rows(rows, ops).await?;
+        let mut written = Vec::new();
+        match result.body {
+            ResultBody::Done => {}
+            ResultBody::Rows(rows) => {
+                let ops = streaming && heading.kind == StatementKind::Query;
+                self.rows(rows, ops).await?;
+            }
+            ResultBody::Written(writes) => written = writes,
         }
         self.printed(printed)?;
         self.warnings(&result.warnings)?;
@@ -68,6 +75,7 @@ impl<W: Write> JsonlOutput<W> {
             self.buffer.extend_from_slice(b",\"job_id\":");
             serde_json::to_writer(&mut self.buffer, id).map_err(io::Error::from)?;
         }
+        self.written(&written)?;
         self.buffer.extend_from_slice(b",\"status\":\"ok\"}\n");
         Ok(self.give_out()?)
     }
@@ -159,6 +167,27 @@ impl<W: Write> JsonlOutput<W> {
             warnings.iter().map(|warning| json!({"code": warning.code, "message": warning.message})).collect();
         self.buffer.extend_from_slice(b",\"warnings\":");
         Ok(serde_json::to_writer(&mut self.buffer, &warnings)?)
+    }
+
+    /// What each INSERT wrote. Ids of snapshots are texts: they have more digits than a number has in many readers.
+    fn written(&mut self, writes: &[WriteSummary]) -> io::Result<()> {
+        if writes.is_empty() {
+            return Ok(());
+        }
+        let writes: Vec<_> = writes
+            .iter()
+            .map(|write| {
+                json!({
+                    "table": write.table,
+                    "rows": write.rows,
+                    "data_files": write.data_files,
+                    "delete_files": write.delete_files,
+                    "snapshot_id": write.snapshot_id.map(|id| id.to_string()),
+                })
+            })
+            .collect();
+        self.buffer.extend_from_slice(b",\"written\":");
+        Ok(serde_json::to_writer(&mut self.buffer, &writes)?)
     }
 
     fn give_out_if_long(&mut self) -> io::Result<()> {

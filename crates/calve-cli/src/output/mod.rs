@@ -135,8 +135,9 @@ pub struct Heading<'a> {
 pub struct Display {
     /// `execution.runtime-mode` is streaming, as it is by default.
     pub streaming: bool,
-    /// Columns on the screen after which values of variable length are cut: `sql-client.display.max-column-width`, or
-    /// `table.display.max-column-width`. In Flink the option works in streaming mode only, here in both.
+    /// Columns on the screen after which texts are cut: `table.display.max-column-width`, or else
+    /// `sql-client.display.max-column-width`, which Flink 2 knows and does not look at. Flink's documentation says that only
+    /// values of variable length in streaming mode are cut. Flink 2.1 cuts those, and in batch mode every value and header.
     pub max_column_width: usize,
     /// `sql-client.display.print-time-cost`: whether the last line of a query in batch mode tells its time.
     pub time_cost: bool,
@@ -149,8 +150,8 @@ impl Display {
         let width = |key: &str| session.option(key).and_then(|v| v.trim().parse().ok()).filter(|width| *width > 0);
         Self {
             streaming: !is("execution.runtime-mode", "batch"),
-            max_column_width: width("sql-client.display.max-column-width")
-                .or_else(|| width("table.display.max-column-width"))
+            max_column_width: width("table.display.max-column-width")
+                .or_else(|| width("sql-client.display.max-column-width"))
                 .unwrap_or(width::DEFAULT_MAX),
             time_cost: !is("sql-client.display.print-time-cost", "false"),
         }

@@ -91,7 +91,7 @@ impl<W: Write> TableOutput<W> {
 enum Cells {
     /// A query in streaming mode: each row begins with its change, widths come from the types.
     Changes { max_width: usize },
-    /// A query in batch mode: `<NULL>`, long values cut, the time in the last line.
+    /// A query in batch mode: `<NULL>`, long values and headers cut, the time in the last line.
     Query { max_width: usize, time_cost: bool },
     /// NULL is empty, nothing cut, no time.
     Command,
@@ -103,7 +103,7 @@ struct Boxed {
     names: Vec<String>,
     cells: Cells,
     widths: Vec<usize>,
-    /// Longest value of each column that is shown in full; `None` is no limit.
+    /// Columns on the screen of the longest value that is shown in full; `None` is no limit.
     limits: Vec<Option<usize>>,
     /// Whether the widths are known before the rows.
     fixed: bool,
@@ -114,7 +114,12 @@ struct Boxed {
 }
 
 impl Boxed {
-    fn new(names: Vec<String>, cells: Cells) -> Self {
+    fn new(mut names: Vec<String>, cells: Cells) -> Self {
+        if let Cells::Query { max_width, .. } = cells {
+            for name in names.iter_mut().filter(|name| width::of_text(name) > max_width) {
+                *name = cut(name, max_width);
+            }
+        }
         let widths = names.iter().map(|name| width::of_text(name)).collect();
         let limit = match cells {
             Cells::Changes { max_width } | Cells::Query { max_width, .. } => Some(max_width),
@@ -128,15 +133,10 @@ impl Boxed {
     fn set_widths(&mut self, types: Vec<Option<usize>>) {
         self.fixed = true;
         for ((width, limit), of_type) in self.widths.iter_mut().zip(&mut self.limits).zip(types) {
-            let least = match of_type {
-                // a value that is wider all the same breaks the box rather than losing its end
-                Some(of_type) => {
-                    *limit = None;
-                    of_type.max("<NULL>".len())
-                }
-                None => limit.unwrap_or(width::DEFAULT_MAX),
-            };
-            *width = (*width).max(least);
+            let least = of_type.or(*limit).unwrap_or(width::DEFAULT_MAX);
+            *width = (*width).max(least).max("<NULL>".len());
+            // a value of a type with a longest that is longer all the same breaks the box rather than losing its end
+            *limit = if of_type.is_some() { None } else { Some(*width) };
         }
     }
 
@@ -227,12 +227,15 @@ fn print_cell(text: &str, width: usize, out: &mut impl Write) -> io::Result<()> 
 }
 
 fn shown(value: Option<&str>, cells: Cells, limit: Option<usize>) -> Cow<'_, str> {
-    match (value, cells, limit) {
-        (None, Cells::Command, _) => "".into(),
-        (None, _, _) => "<NULL>".into(),
-        (Some(value), Cells::Command, _) => value.trim_end_matches('\n').into(),
-        (Some(value), _, Some(limit)) if width::of_text(value) > limit => cut(value, limit).into(),
-        (Some(value), _, _) => value.into(),
+    match (value, cells) {
+        (None, Cells::Command) => return "".into(),
+        (Some(value), Cells::Command) => return value.trim_end_matches('\n').into(),
+        _ => {}
+    }
+    let value = value.unwrap_or("<NULL>");
+    match limit {
+        Some(limit) if width::of_text(value) > limit => cut(value, limit).into(),
+        _ => value.into(),
     }
 }
 
@@ -285,6 +288,50 @@ mod tests {
         2 rows in set
         ");
         assert_eq!(draw(&["a"], &[], Cells::Command), "Empty set\n");
+    }
+
+    /// As Flink 2.1's client draws it with `table.display.max-column-width` = 10, then 4.
+    #[test]
+    fn headers_and_numbers_of_a_query_are_cut_too() {
+        let query = |max_width| Cells::Query { max_width, time_cost: false };
+        let rows: &[&[Option<&str>]] =
+            &[&[Some("abcdefghijklmnop"), Some("1234567890123456"), Some("1"), Some("日本語日本語日本語")]];
+        insta::assert_snapshot!(draw(&["s", "n", "a_long_column_name", "日本語日本"], rows, query(10)), @r"
+        +------------+------------+------------+------------+
+        |          s |          n | a_long_... | 日本語日本 |
+        +------------+------------+------------+------------+
+        | abcdefg... | 1234567... |          1 |  日本語... |
+        +------------+------------+------------+------------+
+        1 row in set
+        ");
+        let rows: &[&[Option<&str>]] = &[&[Some("abcdefghijklmnop"), None, Some("abc"), Some("a")]];
+        insta::assert_snapshot!(draw(&["s", "n", "t", "abcde"], rows, query(4)), @r"
+        +------+------+-----+------+
+        |    s |    n |   t | a... |
+        +------+------+-----+------+
+        | a... | <... | abc |    a |
+        +------+------+-----+------+
+        1 row in set
+        ");
+    }
+
+    /// As Flink 2.1's client draws it with `table.display.max-column-width` = 20, then 4.
+    #[test]
+    fn values_in_streaming_mode_are_cut_at_their_columns_width() {
+        let draw = |names: &[&str], types: &[Option<usize>], row: &[Option<&str>], max_width: usize| {
+            let mut out = Vec::new();
+            let mut table = Boxed::new(names.iter().map(|n| (*n).to_owned()).collect(), Cells::Changes { max_width });
+            table.set_widths(types.to_vec());
+            table.push(row.iter().map(|v| v.map(str::to_owned)).collect(), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let long = Some("abcdefghijklmnopqrstuvwxyzabcdefghij");
+        let drawn = draw(&["s", "a_name_of_more_than_twenty"], &[None, None], &[long, long], 20);
+        assert!(drawn.contains("| op |                    s | a_name_of_more_than_twenty |\n"), "{drawn}");
+        assert!(drawn.contains("| +I | abcdefghijklmnopq... | abcdefghijklmnopqrstuvw... |\n"), "{drawn}");
+        let row = [Some("abcdefghijklmnop"), Some("a"), None, Some("1")];
+        let drawn = draw(&["s", "abcdefgh", "n", "i"], &[None, None, None, Some(11)], &row, 4);
+        assert!(drawn.contains("| +I | abc... |        a | <NULL> |           1 |\n"), "{drawn}");
     }
 
     #[test]

@@ -80,8 +80,14 @@ impl Lexeme {
 /// Cuts text into pieces.
 pub fn lexemes(text: &str) -> Vec<Lexeme> {
     let mut found = vec![];
+    cut(text, 0, false, &mut found);
+    found
+}
+
+/// Cuts the part of a text that begins at an offset, perhaps the inside of a hint.
+fn cut(text: &str, offset: usize, in_hint: bool, found: &mut Vec<Lexeme>) {
     for piece in calve_sql::lexemes(text) {
-        let (start, end) = (piece.range.start, piece.range.end);
+        let (start, end) = (offset + piece.range.start, offset + piece.range.end);
         let own = text.get(piece.range).unwrap_or_default();
         let (kind, closed) = match piece.kind {
             LexemeKind::Keyword => (Kind::Keyword, true),
@@ -89,18 +95,19 @@ pub fn lexemes(text: &str) -> Vec<Lexeme> {
             LexemeKind::Identifier => (Kind::Word, true),
             LexemeKind::String => (Kind::String, is_closed(own, '\'')),
             LexemeKind::Number => (Kind::Number, true),
-            LexemeKind::Comment if own.starts_with("--") => (Kind::Comment, end < text.len()),
+            LexemeKind::Comment if own.starts_with("--") => (Kind::Comment, end < offset + text.len()),
             LexemeKind::Comment => (Kind::Comment, own.len() >= 4 && own.ends_with("*/")),
             LexemeKind::Symbol => (Kind::Symbol, true),
             LexemeKind::Error => (Kind::Wrong, true),
+            // hints are not nested
+            LexemeKind::Hint if in_hint => (Kind::Wrong, true),
             LexemeKind::Hint => {
-                hint(own, start, &mut found);
+                hint(own, start, found);
                 continue;
             }
         };
         found.push(Lexeme { kind, start, end, closed });
     }
-    found
 }
 
 /// The pieces of a hint that begins at an offset.
@@ -112,11 +119,7 @@ fn hint(text: &str, offset: usize, found: &mut Vec<Lexeme>) {
         None => (inner, false),
     };
     found.push(piece(Kind::HintStart, 0, 3));
-    found.extend(lexemes(inner).into_iter().map(|l| Lexeme {
-        start: l.start + offset + 3,
-        end: l.end + offset + 3,
-        ..l
-    }));
+    cut(inner, offset + 3, true, found);
     if closed {
         found.push(piece(Kind::HintEnd, text.len() - 2, text.len()));
     }
@@ -195,5 +198,11 @@ mod tests {
             }
             assert!(text.get(end..).is_some_and(|gap| gap.trim().is_empty()), "{text}");
         }
+    }
+
+    #[test]
+    fn hints_are_not_nested() {
+        let text = "/*+".repeat(100_000);
+        assert_eq!(lexemes(&text).iter().map(|l| l.kind).collect::<Vec<_>>(), [Kind::HintStart, Kind::Wrong]);
     }
 }

@@ -37,6 +37,7 @@ use crate::invocation::{Script, UsageError, read};
 use crate::output::Output;
 use crate::run::{on_runtime, run_script, runner};
 use crate::runner::{End, Runner};
+use crate::signals::INTERRUPT;
 
 const PROMPT: &str = "calve> ";
 /// While a statement set gathers its INSERTs.
@@ -180,7 +181,9 @@ impl Shell {
 
     /// Runs what was typed: its statements, one after the other, up to the first that fails.
     async fn input(&mut self, text: String) -> Next {
+        let passing = matches!(Command::of(&text), Some(Command::Quit | Command::Clear));
         if let Some(file) = self.line.history().file().map(PathBuf::from)
+            && !passing
             && let Err(e) = self.line.history_mut().keep(text.trim_end())
         {
             not_kept(&file, &e);
@@ -254,9 +257,6 @@ impl Shell {
         self.output = Output::new(self.format, Box::new(self.screen.clone()));
     }
 }
-
-/// Ctrl-C.
-const INTERRUPT: u8 = 2;
 
 fn editor(entries: Entries, completion: Completion, place: Place) -> rustyline::Result<Line> {
     let config = Config::builder()

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::sys::termios::{SetArg, tcgetattr, tcsetattr};
-use tokio::signal::unix::{SignalKind, signal};
 
-/// SIGTERM.
-const TERMINATE: i32 = 15;
+use crate::signals::End;
+
 /// What the line editor switched on: pasting in brackets.
 const PASTE_OFF: &[u8] = b"\x1b[?2004l";
 
@@ -26,10 +25,11 @@ impl Terminal {
     pub fn watch() -> io::Result<Self> {
         let waiting = Arc::new(AtomicBool::new(false));
         let mode = tcgetattr(io::stdin()).ok();
-        let mut terminate = signal(SignalKind::terminate())?;
+        let mut end = End::install()?;
         let is_waiting = Arc::clone(&waiting);
         tokio::spawn(async move {
-            while terminate.recv().await.is_some() {
+            loop {
+                let signal = end.next().await;
                 if is_waiting.load(Ordering::Acquire) {
                     if let Some(mode) = &mode {
                         let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, mode);
@@ -39,7 +39,7 @@ impl Terminal {
                         .write_all(PASTE_OFF)
                         .and_then(|()| stdout.write_all(b"\n"))
                         .and_then(|()| stdout.flush());
-                    std::process::exit(128 + TERMINATE);
+                    std::process::exit(128 + i32::from(signal));
                 }
             }
         });

@@ -189,7 +189,7 @@ pub fn written(name: &str) -> String {
     let plain = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !calve_sql::is_reserved(name);
-    if plain { name.to_owned() } else { format!("`{}`", name.replace('`', "``")) }
+    if plain { name.to_owned() } else { calve_sql::print::identifier(name) }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::find::Test;
 use super::mask::Masks;
+use super::report::Counts;
 use super::transcript;
 use crate::invocation;
 
@@ -39,11 +40,11 @@ pub struct Conditions {
     pub memory_limit: Option<u64>,
 }
 
-/// Runs a test and gives its transcript. `stop` ends it early.
+/// Runs a test and gives its transcript, and how many statements there were. `stop` ends it early.
 ///
 /// # Errors
 /// Sentences on why there is no transcript.
-pub fn transcript(test: &Test, conditions: &Conditions, stop: &AtomicBool) -> Result<String, String> {
+pub fn transcript(test: &Test, conditions: &Conditions, stop: &AtomicBool) -> Result<(String, Counts), String> {
     let holder = tempfile::Builder::new().prefix("calve-test-").tempdir();
     let holder = holder.map_err(|e| format!("cannot make a temporary folder: {e}"))?;
     let root = fs::canonicalize(holder.path()).map_err(|e| format!("cannot find the temporary folder: {e}"))?;
@@ -78,15 +79,17 @@ pub fn transcript(test: &Test, conditions: &Conditions, stop: &AtomicBool) -> Re
         return Err(format!("calve {}{}", describe(status), quoted(&masks.text(&stderr))));
     }
     let objects = objects(&stdout)?;
-    // an -i script that fails, or a wrong option, ends the run before its first statement
-    let failed = objects.iter().any(|object| object["status"] == "error");
-    if !status.success() && !failed {
-        return Err(format!("the script was not run{}", quoted(&masks.text(&stderr))));
+    let failed = objects.iter().filter(|object| object["status"] == "error").count();
+    if !status.success() && failed == 0 {
+        // an -i script that fails, or a wrong option, ends the run before its first statement; an open statement set ends it
+        // before its INSERTs ran
+        let how = if objects.is_empty() { "was not run" } else { "did not run to its end" };
+        return Err(format!("the script {how}{}", quoted(&masks.text(&stderr))));
     }
     masks.ran(from, to);
     masks.jobs(&objects);
     masks.learn(&tmp);
-    Ok(transcript::write(&objects, &masks))
+    Ok((transcript::write(&objects, &masks), Counts { statements: objects.len(), failed }))
 }
 
 /// The folder that a script lies in.

@@ -1,5 +1,6 @@
 //! Which tests there are.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,7 @@ impl Test {
 /// A sentence about a path that cannot be read.
 pub fn tests(paths: &[PathBuf]) -> Result<Vec<Test>, String> {
     let mut tests: Vec<Test> = Vec::new();
+    let mut known = HashSet::new();
     for path in paths {
         let unreadable = |e: io::Error| format!("cannot read '{}': {e}", path.display());
         let mut found = Vec::new();
@@ -38,11 +40,7 @@ pub fn tests(paths: &[PathBuf]) -> Result<Vec<Test>, String> {
             return Err(format!("'{}' is neither a folder nor a .sql file", path.display()));
         }
         found.sort_by(|a, b| a.name.cmp(&b.name));
-        for test in found {
-            if !tests.iter().any(|known| known.script == test.script) {
-                tests.push(test);
-            }
-        }
+        tests.extend(found.into_iter().filter(|test| known.insert(test.script.clone())));
     }
     Ok(tests)
 }

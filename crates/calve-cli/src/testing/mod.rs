@@ -41,6 +41,12 @@ pub fn run(args: TestArgs) -> Exit {
             return Exit::Usage;
         }
     };
+    if let Some(path) = &args.junit
+        && let Err(why) = report::can_write(path)
+    {
+        say(format_args!("calve: {why}"));
+        return Exit::Usage;
+    }
     let calve = match std::env::current_exe() {
         Ok(calve) => calve,
         Err(e) => {
@@ -177,8 +183,8 @@ fn all(
 
 /// Runs one test, and records its results if `accept`.
 fn one(test: &Test, accept: bool, conditions: &Conditions, stop: &AtomicBool) -> Outcome {
-    let now = match execute::transcript(test, conditions, stop) {
-        Ok(now) => now,
+    let (now, counts) = match execute::transcript(test, conditions, stop) {
+        Ok(ran) => ran,
         Err(why) => return Outcome::Broken(why),
     };
     let path = test.recorded();
@@ -194,7 +200,7 @@ fn one(test: &Test, accept: bool, conditions: &Conditions, stop: &AtomicBool) ->
         return Outcome::Differs(diff::unified(&path.display().to_string(), &recorded, &now));
     }
     match report::write_whole(&path, &now) {
-        Ok(()) => Outcome::Recorded,
+        Ok(()) => Outcome::Recorded(counts),
         Err(why) => Outcome::Broken(why),
     }
 }
@@ -210,7 +216,7 @@ fn tell(test: &Test, outcome: &Outcome) -> io::Result<()> {
     let script = test.script.display();
     match outcome {
         Outcome::Passed => Ok(()),
-        Outcome::Recorded => writeln!(out, "recorded {}", test.recorded().display()),
+        Outcome::Recorded(counts) => writeln!(out, "recorded {} ({counts})", test.recorded().display()),
         Outcome::Differs(difference) => {
             writeln!(out, "FAILED {script}")?;
             let difference =

@@ -1,7 +1,7 @@
 //! What each statement of a script gave, as text: the content of `.out` files.
 //!
 //! ```text
-//! === [n] <statement, newlines as \n>
+//! === [n] <statement without the comments before it, newlines as \n>
 //! --- WARNING <code>: <message>
 //! --- schema: [op\t]name TYPE\tname TYPE     "op" only for queries in streaming mode
 //! v1\tv2                                     one line for each row; NULL is <NULL>; \\ \t \n \r \xNN escaped
@@ -20,6 +20,7 @@ use calve_sql::Statement;
 use serde_json::Value;
 
 use super::mask::Masks;
+use crate::kind;
 
 /// How NULL is written.
 const NULL: &str = "<NULL>";
@@ -42,7 +43,7 @@ struct Entry<'a> {
 impl Entry<'_> {
     fn write(&self, out: &mut String) {
         let object = self.object;
-        let sql = object["sql"].as_str().unwrap_or_default().trim().replace("\r\n", "\n");
+        let sql = self.sql().trim_end().replace("\r\n", "\n");
         *out += &format!("=== [{}] {}\n", object["n"], escape(&self.masks.paths(&sql)));
         for warning in list(&object["warnings"]) {
             *out += &format!("--- WARNING {}: {}\n", self.text(&warning["code"]), self.text(&warning["message"]));
@@ -63,11 +64,24 @@ impl Entry<'_> {
         }
     }
 
+    /// The statement from its first word on.
+    fn sql(&self) -> &str {
+        let text = self.object["sql"].as_str().unwrap_or_default().trim_start();
+        match kind::without_comments(text) {
+            // a comment that does not end is all there is
+            "" => text,
+            sql => sql,
+        }
+    }
+
     fn error(&self, error: &Value, out: &mut String) {
         *out += &format!("--- ERROR {}: {}\n", self.text(&error["code"]), self.text(&error["message"]));
         if let (Some(line), Some(column)) = (error["line"].as_u64(), error["column"].as_u64()) {
-            // counted from the statement, as Flink counts: statements before it may come and go
-            let line = (line + 1).saturating_sub(self.object["line"].as_u64().unwrap_or(1));
+            // counted from the statement: what is before it may come and go
+            let text = self.object["sql"].as_str().unwrap_or_default();
+            let comments = text.strip_suffix(self.sql()).unwrap_or_default().matches('\n').count() as u64;
+            let first = self.object["line"].as_u64().unwrap_or(1).saturating_add(comments);
+            let line = line.saturating_add(1).saturating_sub(first);
             *out += &format!("--- via line {line}, column {column}\n");
         }
         for key in ["detail", "hint"] {
@@ -216,6 +230,20 @@ mod tests {
         --- via line 2, column 2
         --- detail: two\nlines
         ");
+    }
+
+    #[test]
+    fn comments_before_a_statement_change_nothing() {
+        let write = |sql: &str, line: u64, at: u64| {
+            let error = json!({"code":"c","message":"m","detail":null,"hint":null,"line":at,"column":1});
+            transcript(&[json!({"n":1,"sql":sql,"line":line,"kind":"query","status":"error","error":error})])
+        };
+        let plain = write("SELECT 1,\n-- two\n2", 7, 9);
+        assert_eq!(plain, "=== [1] SELECT 1,\\n-- two\\n2\n--- ERROR c: m\n--- via line 3, column 1\n");
+        assert_eq!(write("-- why\r\n\n/* and\nhow */\nSELECT 1,\n-- two\n2", 2, 8), plain);
+        // a hint is no comment, and what does not end has nothing else
+        assert!(write("/*+ x */ SELECT 1", 1, 1).starts_with("=== [1] /*+ x */ SELECT 1\n"));
+        assert!(write("/* open", 1, 1).starts_with("=== [1] /* open\n"));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use self::generate::Column;
 use crate::builder::Builder;
 use crate::options::{Options, Purpose};
-use crate::{ConnectorContext, TableDefinition, external};
+use crate::{ConnectorContext, TableDefinition, check_bounded, external};
 
 const BATCH_ROWS: u64 = 8192;
 /// Fewer rows are made in one partition: they keep the order of their sequences.
@@ -61,6 +61,7 @@ impl DatagenTable {
         options.integer("rows-per-second")?;
         options.integer("scan.parallelism")?;
         let wanted = options.integer("number-of-rows")?;
+        check_bounded(table, context)?;
         let ends = columns.iter().filter_map(Column::rows).min();
         let rows = match (wanted, ends) {
             (None, None) => {

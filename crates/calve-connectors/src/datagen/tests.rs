@@ -73,13 +73,13 @@ async fn values_of_all_types() {
 
 #[tokio::test]
 async fn options_that_flink_refuses() {
-    let columns = [("i", T::Int.nullable()), ("c", T::Char(3).nullable())];
+    let columns = [("i", T::Int.nullable()), ("c", T::Char(3).nullable()), ("b", T::BigInt.nullable())];
     for (options, code, words) in [
         (
             &[("number-of-rows", "2"), ("fields.nope.min", "1")][..],
             "unknown-option",
             "Unsupported options found for 'datagen'.\n\nUnsupported options:\n\nfields.nope.min\n\nSupported options:\n\n\
-             connector\nfields.c.kind\nfields.c.null-rate\nfields.i.kind\nfields.i.max\nfields.i.min\n\
+             connector\nfields.b.kind\nfields.b.max\nfields.b.min\nfields.b.null-rate\nfields.c.kind\nfields.c.null-rate\nfields.i.kind\nfields.i.max\nfields.i.min\n\
              fields.i.null-rate\nnumber-of-rows\nrows-per-second\nscan.parallelism",
         ),
         (
@@ -90,6 +90,7 @@ async fn options_that_flink_refuses() {
         (&[("fields.i.kind", "nosuch")], "invalid-option", "Unsupported generator kind: nosuch"),
         (&[("number-of-rows", "abc")], "invalid-option", "For input string: \"abc\""),
         (&[("number-of-rows", "1"), ("fields.i.min", "5"), ("fields.i.max", "3")], "invalid-option", "lower bound (5)"),
+        (&[("fields.b.min", "5"), ("fields.b.max", "5")], "invalid-option", "lower bound (5)"),
         (&[("fields.c.length", "2")], "invalid-option", "Custom length for fixed-length type (CHAR/BINARY) field 'c'"),
         (&[], "not-supported", ""),
     ] {
@@ -97,6 +98,28 @@ async fn options_that_flink_refuses() {
         assert_eq!(error.code, code, "{error:?}");
         assert!(error.detail.clone().unwrap_or_default().contains(words), "{error:?}");
     }
+}
+
+#[tokio::test]
+async fn one_value_between_equal_bounds_of_a_small_integer() {
+    for data_type in [T::TinyInt, T::SmallInt, T::Int] {
+        let options = [("number-of-rows", "2"), ("fields.a.min", "7"), ("fields.a.max", "7")];
+        let rows = read(&table("datagen", &[("a", data_type.nullable())], &options)).await.unwrap();
+        assert_eq!(rows, [["7"], ["7"]]);
+    }
+}
+
+#[test]
+fn a_sequence_is_unbounded_in_batch_mode_alone() {
+    let sequence = [("fields.a.kind", "sequence"), ("fields.a.start", "1"), ("fields.a.end", "3")];
+    let table = table("datagen", &[("a", T::Int.nullable())], &sequence);
+    let mut context = crate::testing::context().0;
+    assert!(crate::source(&table, &context).is_ok());
+    context.batch = true;
+    let error = crate::source(&table, &context).err().unwrap();
+    assert_eq!(error.code, "unbounded-table");
+    let flink = "in batch mode is not allowed. The table source is unbounded.";
+    assert!(error.detail.unwrap().ends_with(flink));
 }
 
 #[tokio::test]

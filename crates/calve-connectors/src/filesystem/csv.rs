@@ -5,88 +5,19 @@
 //! read is an error, or NULLs with `ignore-parse-errors`; one of more fields than the table has columns is an error, or
 //! left out, unless there is one more and it is blank.
 
+mod format;
+
 use std::io::Read;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use calve_types::{DataType, Error, LogicalType, Result};
+use arrow::record_batch::RecordBatch;
+use calve_types::{Error, LogicalType, Result};
 
+pub(crate) use self::format::CsvFormat;
 use super::lines::{Input, Place};
-use crate::builder::Builder;
-use crate::options::Options;
+use crate::builder::{Builder, batch};
 use crate::text::{self, TimestampFormat, Why};
-
-/// The options of the format.
-#[derive(Debug, Clone)]
-pub(crate) struct CsvFormat {
-    pub delimiter: char,
-    /// `None` with `disable-quote-character`.
-    pub quote: Option<char>,
-    pub escape: Option<char>,
-    pub comments: bool,
-    pub array_delimiter: char,
-    pub null_literal: Option<String>,
-    pub ignore_errors: bool,
-    /// Whether decimals are written as BigDecimal's `toString` does.
-    pub scientific: bool,
-}
-
-impl CsvFormat {
-    /// The format of a table's options.
-    ///
-    /// # Errors
-    /// Values that Flink refuses.
-    pub fn new(options: &Options) -> Result<Self> {
-        let quote = options.character("csv.quote-character")?;
-        let disabled = options.boolean("csv.disable-quote-character")?;
-        if disabled && options.get("csv.quote-character").is_some() {
-            return Err(options.refuse(
-                "invalid-option",
-                "options 'csv.quote-character' and 'csv.disable-quote-character' exclude each other",
-                "Format cannot define a quote character and disabled quote character at the same time.",
-            ));
-        }
-        let delimiter = options.unescaped_character("csv.field-delimiter")?;
-        Ok(Self {
-            delimiter: delimiter.unwrap_or(','),
-            quote: if disabled { None } else { Some(quote.unwrap_or('"')) },
-            escape: options.character("csv.escape-character")?,
-            comments: options.boolean("csv.allow-comments")?,
-            array_delimiter: options.character("csv.array-element-delimiter")?.unwrap_or(';'),
-            null_literal: options.get("csv.null-literal").map(str::to_owned),
-            ignore_errors: options.boolean("csv.ignore-parse-errors")?,
-            scientific: options.boolean_or("csv.write-bigdecimal-in-scientific-notation", true)?,
-        })
-    }
-
-    /// Whether the format has values of a column's type.
-    ///
-    /// # Errors
-    /// `not-supported`, in Flink's words.
-    pub fn check(name: &str, data_type: &DataType) -> Result<()> {
-        use LogicalType as T;
-        let nested = |inner: &LogicalType| match inner {
-            T::Array(_) | T::Row(_) | T::Map(..) | T::Multiset(_) => Err(Error::unsupported(format!(
-                "column '{name}' of type {} in CSV",
-                data_type.logical
-            ))
-            .with_detail(format!(
-                "Only simple types are supported in the second level nesting of fields '{name}' but was: {inner}"
-            ))),
-            _ => Ok(()),
-        };
-        match &data_type.logical {
-            T::Array(element) => nested(&element.logical),
-            T::Row(fields) => fields.iter().try_for_each(|f| nested(&f.data_type.logical)),
-            T::Map(..) | T::Multiset(_) => {
-                Err(Error::unsupported(format!("column '{name}' of type {} in CSV", data_type.logical))
-                    .with_detail(format!("Unsupported type '{}' for field '{name}'.", data_type.logical)))
-            }
-            _ => Ok(()),
-        }
-    }
-}
 
 /// A column that is read.
 #[derive(Debug)]
@@ -196,12 +127,7 @@ impl<R: Read> CsvReader<R> {
                 rows += 1;
             }
         }
-        if rows == 0 {
-            return Ok(None);
-        }
-        let arrays = self.columns.iter_mut().map(|c| c.builder.finish()).collect::<Result<Vec<_>>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map(Some).map_err(Error::internal)
+        batch(self.columns.iter_mut().map(|c| &mut c.builder), rows, &self.schema)
     }
 
     /// Reads a row's fields; `false` at the end of the file.

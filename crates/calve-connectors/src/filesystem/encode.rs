@@ -100,20 +100,15 @@ fn push_stamp((seconds, nanos): Stamp, zoned: bool, separator: char, out: &mut S
 ///
 /// Decimals are handled by the callers.
 fn push_simple(kind: &Kind<'_>, row: usize, separator: char, out: &mut String) -> bool {
-    fn show(value: impl std::fmt::Display, out: &mut String) {
-        use std::fmt::Write as _;
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{value}");
-    }
     match kind {
-        Kind::Boolean(a) => show(a.value(row), out),
-        Kind::TinyInt(a) => show(a.value(row), out),
-        Kind::SmallInt(a) => show(a.value(row), out),
-        Kind::Int(a) => show(a.value(row), out),
-        Kind::BigInt(a) => show(a.value(row), out),
-        Kind::Float(a) => calve_functions::push_float(a.value(row), out),
-        Kind::Double(a) => calve_functions::push_double(a.value(row), out),
-        Kind::Text(a) => out.push_str(a.value(row)),
+        Kind::Boolean(_)
+        | Kind::TinyInt(_)
+        | Kind::SmallInt(_)
+        | Kind::Int(_)
+        | Kind::BigInt(_)
+        | Kind::Float(_)
+        | Kind::Double(_)
+        | Kind::Text(_) => values::push_plain(kind, row, out),
         Kind::Bytes(a) => {
             let mut text = Vec::new();
             push_base64(a.value(row), &mut text);

@@ -3,135 +3,23 @@
 //! Text after the first value of a line is ignored, as Jackson does. With `ignore-parse-errors` a field that is no
 //! value of its column is NULL and a line that is no JSON is left out.
 
+mod format;
+
 use std::collections::HashMap;
 use std::io::Read;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use calve_types::{DataType, Error, LogicalType, Result};
+use arrow::record_batch::RecordBatch;
+use calve_types::{DataType, LogicalType, Result};
 
+pub(crate) use self::format::{JsonFormat, NullKey};
 use super::csv::{MALFORMED, shortened};
 use super::lines::{Input, Place};
 use super::tape::{Kind, Tape};
-use crate::builder::Builder;
-use crate::options::Options;
-use crate::text::{self, TimestampFormat, Why};
-
-/// What becomes of an entry whose key is NULL when a map is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NullKey {
-    Fail,
-    Drop,
-    Literal,
-}
-
-/// The options of the format.
-#[derive(Debug, Clone)]
-pub(crate) struct JsonFormat {
-    pub ignore_errors: bool,
-    pub fail_on_missing: bool,
-    pub timestamps: TimestampFormat,
-    pub null_key: NullKey,
-    pub null_key_literal: String,
-    pub plain_decimals: bool,
-    pub ignore_nulls: bool,
-    /// `decode.json-parser.enabled`: numbers read as STRING keep their text; a MAP is read of an object only.
-    pub json_parser: bool,
-}
-
-impl JsonFormat {
-    /// The format of a table's options.
-    ///
-    /// # Errors
-    /// Values that Flink refuses.
-    pub fn new(options: &Options) -> Result<Self> {
-        let format = Self {
-            ignore_errors: options.boolean("json.ignore-parse-errors")?,
-            fail_on_missing: options.boolean("json.fail-on-missing-field")?,
-            timestamps: match options.get("json.timestamp-format.standard") {
-                None | Some("SQL") => TimestampFormat::Sql,
-                Some("ISO-8601") => TimestampFormat::Iso,
-                Some(other) => {
-                    return Err(options.refuse(
-                        "invalid-option",
-                        format!("invalid value '{other}' for option 'json.timestamp-format.standard': expected one of SQL, ISO-8601"),
-                        format!(
-                            "Unsupported value '{other}' for timestamp-format.standard. Supported values are [SQL, \
-                             ISO-8601]."
-                        ),
-                    ));
-                }
-            },
-            null_key: NullKey::Fail,
-            null_key_literal: options.get("json.map-null-key.literal").unwrap_or("null").to_owned(),
-            plain_decimals: options.boolean("json.encode.decimal-as-plain-number")?,
-            ignore_nulls: options.boolean("json.encode.ignore-null-fields")?,
-            json_parser: options.boolean_or("json.decode.json-parser.enabled", true)?,
-        };
-        if format.ignore_errors && format.fail_on_missing {
-            return Err(options.refuse(
-                "invalid-option",
-                "options 'json.fail-on-missing-field' and 'json.ignore-parse-errors' exclude each other",
-                "fail-on-missing-field and ignore-parse-errors shouldn't both be true.",
-            ));
-        }
-        Ok(format)
-    }
-
-    /// The format of a table that is written.
-    ///
-    /// # Errors
-    /// As [`Self::new`]; Flink looks at the mode of NULL keys only then.
-    pub fn for_writing(options: &Options) -> Result<Self> {
-        let mut format = Self::new(options)?;
-        format.null_key = match options.get("json.map-null-key.mode") {
-            None => NullKey::Fail,
-            Some(mode) if mode.eq_ignore_ascii_case("FAIL") => NullKey::Fail,
-            Some(mode) if mode.eq_ignore_ascii_case("DROP") => NullKey::Drop,
-            Some(mode) if mode.eq_ignore_ascii_case("LITERAL") => NullKey::Literal,
-            Some(mode) => {
-                return Err(options.refuse(
-                    "invalid-option",
-                    format!(
-                        "invalid value '{mode}' for option 'json.map-null-key.mode': expected one of LITERAL, FAIL, DROP"
-                    ),
-                    format!(
-                        "Unsupported value '{mode}' for option map-null-key.mode. Supported values are [LITERAL, FAIL, \
-                         DROP]."
-                    ),
-                ));
-            }
-        };
-        Ok(format)
-    }
-
-    /// Whether the format has values of a column's type.
-    ///
-    /// # Errors
-    /// `not-supported`, in Flink's words.
-    pub fn check(name: &str, data_type: &DataType) -> Result<()> {
-        use LogicalType as T;
-        match &data_type.logical {
-            T::Map(key, value) => {
-                Self::check_key(name, &data_type.logical, key)?;
-                Self::check(name, value)
-            }
-            T::Multiset(element) => Self::check_key(name, &data_type.logical, element),
-            T::Array(element) => Self::check(name, element),
-            T::Row(fields) => fields.iter().try_for_each(|f| Self::check(name, &f.data_type)),
-            _ => Ok(()),
-        }
-    }
-
-    fn check_key(name: &str, logical: &LogicalType, key: &DataType) -> Result<()> {
-        if key.logical.is_character() {
-            return Ok(());
-        }
-        Err(Error::unsupported(format!("column '{name}' of type {logical} in JSON"))
-            .with_detail(format!("JSON format doesn't support non-string as key type of map. The type is: {logical}")))
-    }
-}
+use crate::builder::{Builder, batch};
+use crate::java;
+use crate::text::{self, Why};
 
 /// A value that is read: a column, or what lies inside of one.
 #[derive(Debug)]
@@ -229,12 +117,7 @@ impl<R: Read> JsonReader<R> {
                 }
             }
         }
-        if rows == 0 {
-            return Ok(None);
-        }
-        let arrays = self.columns.iter_mut().map(Builder::finish).collect::<Result<Vec<_>>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map(Some).map_err(Error::internal)
+        batch(self.columns.iter_mut(), rows, &self.schema)
     }
 }
 
@@ -426,7 +309,7 @@ impl Decoder {
             match &scalar {
                 Some(text) if is_number && !self.keep_text(text) => {
                     let number: f64 = text.parse().map_err(|_| "no number".to_owned())?;
-                    b.append_value(java_double(number));
+                    b.append_value(java::double(number));
                 }
                 Some(text) => b.append_value(&**text),
                 None => b.append_value(self.tape.text_of(value)),
@@ -479,17 +362,13 @@ fn whole<N: TryFrom<i64> + std::str::FromStr>(number: &str) -> Result<N, Why> {
     let out_of_range = || format!("Numeric value ({number}) out of range");
     if number.contains(['.', 'e', 'E']) {
         let value: f64 = number.parse().map_err(|_| out_of_range())?;
-        // beyond 2^63 `as` would saturate
-        if value.abs() >= 9.3e18 {
+        // Java's `(double) Long.MAX_VALUE`; beyond it `as` would saturate
+        if value.abs() > 9_223_372_036_854_775_808.0 {
             return Err(out_of_range());
         }
         return N::try_from(value as i64).map_err(|_| out_of_range());
     }
     number.parse().map_err(|_| out_of_range())
-}
-
-fn java_double(value: f64) -> String {
-    crate::java::double(value)
 }
 
 /// Why a row cannot be decoded.

@@ -91,7 +91,7 @@ fn io(path: &Path, error: &std::io::Error) -> Error {
     Error::new("io", format!("cannot read '{}': {error}", path.display()))
 }
 
-/// All files under `root`, folders within it included, by name.
+/// All files under `root`, folders within it included; those of one folder by name.
 ///
 /// With partition keys only the folders `key=value/...` count, one level for each key.
 ///

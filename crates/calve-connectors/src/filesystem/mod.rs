@@ -23,7 +23,7 @@ use calve_types::{DataType, Error, LogicalType, Result, arrow as mapping};
 use datafusion::catalog::TableProvider;
 
 use crate::options::{Options, Purpose};
-use crate::{ConnectorContext, Sink, SinkMode, TableDefinition};
+use crate::{ConnectorContext, MetadataColumn, Sink, SinkMode, TableDefinition, check_bounded};
 
 /// The format of a table's files.
 #[derive(Debug, Clone)]
@@ -77,6 +77,7 @@ impl FilesystemTable {
         options.check_static_names("filesystem", Some(&prefix))?;
         let root = listing::local_path(options.required("path")?)?;
         if purpose == Purpose::Read && options.get("source.monitor-interval").is_some() {
+            check_bounded(table, context)?;
             return Err(Error::unsupported("option 'source.monitor-interval': a folder watched without end")
                 .with_hint("leave it out: the files that are there now are read"));
         }
@@ -228,21 +229,21 @@ pub(crate) fn metadata() -> Vec<(&'static str, DataType)> {
     Metadata::ALL.iter().map(|(key, kind)| (*key, kind.data_type())).collect()
 }
 
-/// The provider that reads a table of files, with the metadata of these keys behind its columns.
+/// The provider that reads a table of files, with these metadata columns behind its own.
 ///
 /// # Errors
 /// As [`FilesystemTable::new`].
 pub(crate) fn source(
     table: &TableDefinition,
-    keys: &[String],
+    metadata: &[MetadataColumn],
     context: &ConnectorContext,
 ) -> Result<Arc<dyn TableProvider>> {
     let mut files = FilesystemTable::new(table, Purpose::Read, context)?;
-    let known = |key: &String| Metadata::ALL.iter().find(|(name, _)| name == key).map(|(_, kind)| *kind);
-    files.metadata = keys.iter().filter_map(known).collect();
     let mut fields: Vec<_> = files.schema.fields().iter().cloned().collect();
-    for (key, kind) in keys.iter().zip(&files.metadata) {
-        fields.push(Arc::new(mapping::field(key, &kind.data_type())?));
+    for column in metadata {
+        let Some((_, kind)) = Metadata::ALL.iter().find(|(key, _)| *key == column.key) else { continue };
+        files.metadata.push(*kind);
+        fields.push(Arc::new(mapping::field(&column.name, &kind.data_type())?));
     }
     files.schema = Arc::new(Schema::new(fields));
     Ok(Arc::new(files))

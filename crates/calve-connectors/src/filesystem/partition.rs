@@ -154,9 +154,6 @@ pub(crate) fn folders(batch: &RecordBatch, table: &FilesystemTable) -> Result<Ve
 /// A key's value as text. Flink writes DATE and TIME as the numbers of its own rows, which it then cannot read; they are
 /// written as it reads them.
 fn push_text(kind: &Kind<'_>, row: usize, out: &mut String) -> Option<()> {
-    fn show(value: impl std::fmt::Display, out: &mut String) {
-        out.push_str(&value.to_string());
-    }
     let stamp = |(seconds, nanos): values::Stamp, zoned: bool, out: &mut String| {
         java::push_date(seconds.div_euclid(86_400), out);
         out.push('T');
@@ -166,15 +163,15 @@ fn push_text(kind: &Kind<'_>, row: usize, out: &mut String) -> Option<()> {
         }
     };
     match kind {
-        Kind::Boolean(a) => show(a.value(row), out),
-        Kind::TinyInt(a) => show(a.value(row), out),
-        Kind::SmallInt(a) => show(a.value(row), out),
-        Kind::Int(a) => show(a.value(row), out),
-        Kind::BigInt(a) => show(a.value(row), out),
-        Kind::Float(a) => calve_functions::push_float(a.value(row), out),
-        Kind::Double(a) => calve_functions::push_double(a.value(row), out),
+        Kind::Boolean(_)
+        | Kind::TinyInt(_)
+        | Kind::SmallInt(_)
+        | Kind::Int(_)
+        | Kind::BigInt(_)
+        | Kind::Float(_)
+        | Kind::Double(_)
+        | Kind::Text(_) => values::push_plain(kind, row, out),
         Kind::Decimal(a, scale) => java::push_plain_decimal(a.value(row), i32::from(*scale), out),
-        Kind::Text(a) => out.push_str(a.value(row)),
         Kind::Date(a) => java::push_date(i64::from(a.value(row)), out),
         Kind::Time(a) => {
             let (seconds, nanos) = values::of_micros(a.value(row));

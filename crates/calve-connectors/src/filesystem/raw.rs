@@ -3,12 +3,12 @@
 use std::io::Read;
 
 use arrow::datatypes::SchemaRef;
-use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use arrow::record_batch::RecordBatch;
 use calve_types::{DataType, Error, LogicalType, Result};
 
 use super::csv::MALFORMED;
 use super::lines::{Input, Place};
-use crate::builder::Builder;
+use crate::builder::{Builder, batch};
 use crate::options::Options;
 use crate::text::Why;
 
@@ -122,12 +122,7 @@ impl<R: Read> RawReader<R> {
             }
             rows += 1;
         }
-        if rows == 0 {
-            return Ok(None);
-        }
-        let arrays = self.column.iter_mut().map(Builder::finish).collect::<Result<Vec<_>>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map(Some).map_err(Error::internal)
+        batch(self.column.iter_mut(), rows, &self.schema)
     }
 }
 

@@ -67,7 +67,9 @@ impl TableProvider for FilesystemTable {
         limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let keys: Vec<String> = self.keys.iter().filter_map(|i| self.columns.get(*i)).map(|(n, _)| n.clone()).collect();
-        let mut files = listing::files(&self.root, &keys, &self.default_name).map_err(external)?;
+        let (root, default_name) = (self.root.clone(), self.default_name.clone());
+        let listed = tokio::task::spawn_blocking(move || listing::files(&root, &keys, &default_name)).await;
+        let mut files = listed.map_err(Error::internal).flatten().map_err(external)?;
         files.retain(|file| self.pattern.as_ref().is_none_or(|pattern| pattern.matches(&file.path)));
         if !filters.is_empty() {
             files = super::partition::matching(files, filters, self).map_err(external)?;

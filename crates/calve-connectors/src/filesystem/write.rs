@@ -4,7 +4,7 @@
 //! [`Pending::discard`] removes the folder, as does dropping what is neither committed nor discarded. An overwrite
 //! replaces the table's files, or those of the partitions that rows were written to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -80,8 +80,11 @@ impl Sink for FilesystemSink {
         drop(sender);
         let writer = writing.await.map_err(Error::internal)??;
         match failure {
-            // what was written goes with the writer
-            Some(error) => Err(error),
+            Some(error) => {
+                // what was written goes with the writer
+                let _ = tokio::task::spawn_blocking(move || drop(writer)).await;
+                Err(error)
+            }
             None => tokio::task::spawn_blocking(move || writer.finish(overwrite))
                 .await
                 .map_err(Error::internal)?
@@ -283,9 +286,7 @@ impl Written {
             undo.create_folders(&target)?;
             undo.rename(&self.staging.path.join(folder).join(name), &target.join(name))?;
         }
-        if self.table.success_file.is_some() {
-            self.write_success_files(&root)?;
-        }
+        self.write_success_files(&root, &mut undo)?;
         undo.0.clear();
         // the table's folder stays, even if it is empty
         self.staging.created.clear();
@@ -295,12 +296,7 @@ impl Written {
     /// Moves what an overwrite replaces to the staging folder, which goes in the end: everything that is not hidden in
     /// the table's folder, or in those of the partitions that were written.
     fn set_old_files_aside(&self, root: &Path, undo: &mut Undo) -> Result<()> {
-        let mut folders: Vec<&str> = self.parts.iter().map(|(folder, _)| folder.as_str()).collect();
-        if self.table.keys.is_empty() {
-            folders = vec![""];
-        }
-        folders.sort_unstable();
-        folders.dedup();
+        let folders = if self.table.keys.is_empty() { BTreeSet::from([""]) } else { self.folders() };
         for (n, folder) in folders.iter().enumerate() {
             let folder = root.join(folder);
             if !folder.is_dir() {
@@ -317,15 +313,17 @@ impl Written {
         Ok(())
     }
 
-    fn write_success_files(&self, root: &Path) -> Result<()> {
+    fn write_success_files(&self, root: &Path, undo: &mut Undo) -> Result<()> {
         let Some(name) = &self.table.success_file else { return Ok(()) };
-        let mut folders: Vec<&str> = self.parts.iter().map(|(folder, _)| folder.as_str()).collect();
-        folders.dedup();
-        for folder in folders {
-            let path = root.join(folder).join(name);
-            fs::write(&path, b"").map_err(|e| write_error(&path, &e))?;
+        for folder in self.folders() {
+            undo.create_file(&root.join(folder).join(name))?;
         }
         Ok(())
+    }
+
+    /// The folders that rows were written to.
+    fn folders(&self) -> BTreeSet<&str> {
+        self.parts.iter().map(|(folder, _)| folder.as_str()).collect()
     }
 }
 
@@ -334,7 +332,8 @@ struct Undo(Vec<Step>);
 
 enum Step {
     Renamed(PathBuf, PathBuf),
-    Created(PathBuf),
+    CreatedFolder(PathBuf),
+    CreatedFile(PathBuf),
 }
 
 impl Undo {
@@ -346,9 +345,16 @@ impl Undo {
 
     fn create_folders(&mut self, path: &Path) -> Result<()> {
         let missing: Vec<PathBuf> = path.ancestors().take_while(|p| !p.exists()).map(Path::to_owned).collect();
-        fs::create_dir_all(path).map_err(|e| write_error(path, &e))?;
-        self.0.extend(missing.into_iter().rev().map(Step::Created));
-        Ok(())
+        self.0.extend(missing.into_iter().rev().map(Step::CreatedFolder));
+        fs::create_dir_all(path).map_err(|e| write_error(path, &e))
+    }
+
+    /// Makes an empty file, or empties the one that is there.
+    fn create_file(&mut self, path: &Path) -> Result<()> {
+        if !path.exists() {
+            self.0.push(Step::CreatedFile(path.to_owned()));
+        }
+        fs::write(path, b"").map_err(|e| write_error(path, &e))
     }
 }
 
@@ -358,7 +364,8 @@ impl Drop for Undo {
             // The first failure is reported; a second one while it is taken back changes nothing about that.
             let _ = match step {
                 Step::Renamed(from, to) => fs::rename(to, from),
-                Step::Created(path) => fs::remove_dir(path),
+                Step::CreatedFolder(path) => fs::remove_dir(path),
+                Step::CreatedFile(path) => fs::remove_file(path),
             };
         }
     }

@@ -22,28 +22,23 @@ pub(crate) struct Planned {
     table: TableDef,
     /// The INSERT that fills it.
     pub insert: Insert,
-    /// Whether the table is there already: IF NOT EXISTS adds the rows to it, as in Flink.
-    exists: bool,
 }
 
 impl Session {
-    /// CREATE TABLE AS. A table that the statement made in an Iceberg catalog is gone again if its query fails.
+    /// CREATE TABLE AS. A table that the statement made in an Iceberg catalog is gone again if its query fails or is
+    /// cancelled.
     pub(crate) async fn create_table_as(&mut self, create: CreateTable) -> Result<StatementResult> {
         let mut warnings = vec![];
-        let (Planned { table, insert, exists }, _) = self.plan_table_as(&create, &mut warnings).await?;
+        let (Planned { table, insert }, _) = self.plan_table_as(&create, &mut warnings).await?;
         let path = table_path(&self.catalogs, &create.name)?;
-        let mut stored = Stored::Existed;
-        if !exists || create.or_replace {
-            if exists {
-                self.forget(&path)?;
-            }
-            stored = store(&mut self.catalogs, &create, table, &mut warnings).await?;
-        }
+        let stored = store(&mut self.catalogs, &create, table, &mut warnings).await?;
+        self.filling = Some(path).filter(|_| stored == Stored::Created);
         let result = self.insert(&Statement::Insert(insert)).await;
+        let filling = self.filling.take();
         let mut result = match result {
             Ok(result) => result,
             Err(error) => {
-                if stored == Stored::Created && !error.may_have_committed() {
+                if let Some(path) = filling.filter(|_| !error.may_have_committed()) {
                     self.drop_failed(&path).await;
                 }
                 return Err(error);
@@ -80,13 +75,14 @@ impl Session {
         let mut resolved = Resolved::load(&self.catalogs, &self.options, names).await?;
         let fields = bind::query(query, &resolved)?.fields;
         let table = self.table_of(create, &fields, &resolved, warnings)?;
+        // IF NOT EXISTS adds the rows to it, as in Flink
         let adds_to_existing = exists && !create.or_replace;
         let insert = insert_of(&path, create, query, (!adds_to_existing).then_some(&fields));
         if !adds_to_existing {
             resolved.assume(&path, &table);
         }
         bind::insert(&insert, &resolved)?;
-        Ok((Planned { table, insert, exists }, resolved))
+        Ok((Planned { table, insert }, resolved))
     }
 
     /// The table with the columns of the query and those of the statement.
@@ -113,26 +109,17 @@ impl Session {
         definition.finish(properties(&create.properties, warnings), self.options.is_streaming())
     }
 
-    /// Takes the table away that OR REPLACE replaces.
-    fn forget(&mut self, path: &TablePath) -> Result<()> {
-        match &mut self.catalogs.get_mut(&path.catalog)?.kind {
-            CatalogKind::Memory(memory) => {
-                memory.remove(&path.database, &path.table);
-                Ok(())
-            }
-            // its rows would be gone before those of the query are there
-            CatalogKind::Iceberg(_) => Err(Error::unsupported("CREATE OR REPLACE TABLE of an existing Iceberg table")
-                .with_hint("use INSERT OVERWRITE, or DROP the table first")),
-        }
-    }
-
     /// Removes the Iceberg table of a failed statement; one in a memory catalog stays, as in Flink.
-    async fn drop_failed(&self, path: &TablePath) {
+    pub(crate) async fn drop_failed(&self, path: &TablePath) {
         let Ok(entry) = self.catalogs.get(&path.catalog) else { return };
         let CatalogKind::Iceberg(iceberg) = &entry.kind else { return };
         let Ok(ident) = iceberg.ident(&path.database, &path.table) else { return };
-        // the statement's own error is the one to tell of
-        let _ = iceberg.drop_table(&ident, true).await;
+        let Ok(Some(table)) = iceberg.load_table(&ident).await else { return };
+        // another job may have written to it meanwhile
+        if table.metadata().snapshots().len() == 0 {
+            // the statement's own error is the one to tell of
+            let _ = iceberg.drop_table(&ident, true).await;
+        }
     }
 }
 

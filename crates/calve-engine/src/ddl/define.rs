@@ -33,6 +33,7 @@ impl<'a> Definition<'a> {
     /// # Errors
     /// Flink's refusals of columns, keys, watermarks and partitions, at their places.
     pub fn finish(mut self, options: BTreeMap<String, String>, streaming: bool) -> Result<TableDef> {
+        self.metadata_keys()?;
         // the key makes columns NOT NULL, which computed ones see
         self.primary_key()?;
         self.compute_types()?;
@@ -94,6 +95,31 @@ impl<'a> Definition<'a> {
                     self.table.columns[at] = column;
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn metadata_keys(&self) -> Result<()> {
+        let key = |c: &DefinedColumn| match &c.column.kind {
+            ColumnKind::Metadata { key, .. } => Some(key.clone()),
+            _ => None,
+        };
+        let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+        for column in &self.table.columns {
+            let (Some(key), name) = (key(column), &column.column.name) else { continue };
+            if let Some(first) = seen.get(&key) {
+                let declared = self.create.columns.iter().find(|c| c.name.value == *name);
+                let place = declared.map_or(self.create.name.span, |c| c.name.span);
+                return Err(Error::new("duplicate-metadata", format!("columns '{first}' and '{name}' are one metadata"))
+                    .with_detail(format!(
+                        "The column `{first}` and `{name}` in the table are both from the same metadata key '{key}'. \
+                         Please specify one of the columns as the metadata column and use the computed column syntax to \
+                         specify the others."
+                    ))
+                    .with_hint(format!("declare the second one as '{name} AS {first}'"))
+                    .at(place));
+            }
+            seen.insert(key, name);
         }
         Ok(())
     }

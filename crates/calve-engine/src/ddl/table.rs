@@ -98,7 +98,7 @@ pub(super) enum Stored {
     Existed,
 }
 
-/// Makes the table.
+/// Makes the table; CREATE OR REPLACE TABLE AS puts it in the place of one that is there.
 ///
 /// # Errors
 /// `table-exists`, `unknown-catalog`, `unknown-database`, what an Iceberg catalog refuses.
@@ -115,7 +115,9 @@ pub(super) async fn store(
         let object = CatalogObject::Table(Box::new(as_flink_keeps(table)));
         return put_temporary(catalogs, path, object, create.if_not_exists).map_err(|e| e.at(span));
     }
-    if exists(catalogs, &path).await.map_err(|e| e.at(span))? {
+    let exists = exists(catalogs, &path).await.map_err(|e| e.at(span))?;
+    let replaces = create.or_replace && create.query.is_some();
+    if exists && !replaces {
         return match create.if_not_exists {
             true => Ok(Stored::Existed),
             false => Err(already_exists(&path).at(span)),
@@ -126,6 +128,12 @@ pub(super) async fn store(
         CatalogKind::Memory(memory) => {
             check_transforms(create)?;
             memory.put(&path.database, &path.table, CatalogObject::Table(Box::new(as_flink_keeps(table))));
+        }
+        // its rows would be gone before those of the query are there
+        CatalogKind::Iceberg(_) if exists => {
+            return Err(Error::unsupported("CREATE OR REPLACE TABLE of an existing Iceberg table")
+                .with_hint("DROP the table first")
+                .at(span));
         }
         CatalogKind::Iceberg(iceberg) => {
             let ident = iceberg.ident(&path.database, &path.table)?;
@@ -214,6 +222,17 @@ fn iceberg_creation(create: &CreateTable, table: TableDef, warnings: &mut Vec<Wa
     let columns: Vec<NewColumn> =
         table.columns.into_iter().map(|c| (c.column.name, c.column.data_type, c.comment)).collect();
     warnings.extend(table.options.keys().filter_map(|key| unknown_option(key, Place::Table)));
+    // Flink's connector leaves it out without a word
+    if let Some(connector) = table.options.get("connector") {
+        warnings.push(Warning {
+            code: "ineffective-option",
+            message: format!(
+                "option 'connector' = '{connector}' has no effect in an Iceberg catalog: '{}' is an Iceberg table; \
+                 use CREATE TEMPORARY TABLE for other tables",
+                create.name.parts.join(".")
+            ),
+        });
+    }
     Ok(TableCreation {
         schema: to_iceberg(&columns, &key).map_err(|e| e.at(span))?,
         partition,

@@ -2,17 +2,21 @@
 //! way, or delete files of one that goes through.
 
 use std::collections::VecDeque;
+use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use calve_types::{Error, Result};
+use futures::FutureExt;
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
-
-/// Held as long as something of a job is to be done or undone.
-pub(super) type Running = OwnedRwLockReadGuard<()>;
 
 use super::sink::Pending;
 use crate::result::WriteSummary;
+use crate::session::panicked;
+
+/// Held as long as something of a job is to be done or undone.
+pub(super) type Running = OwnedRwLockReadGuard<()>;
 
 /// What a session's jobs have to bring to an end, even after their statements were cancelled.
 #[derive(Debug, Clone, Default)]
@@ -41,17 +45,16 @@ impl Commits {
     ) -> Result<Vec<WriteSummary>> {
         let (job_id, outcome, running) = (job_id.to_owned(), self.outcome.clone(), self.running().await);
         let task = tokio::spawn(async move {
-            let result = commit_all(pending, &job_id, &committed).await;
+            let all = AssertUnwindSafe(commit_all(pending, &job_id, &committed)).catch_unwind();
+            // told to whoever settles a cancelled statement, too
+            let result = all.await.unwrap_or_else(|panic| Err(unknown(panicked(panic.as_ref()))));
             if let Ok(mut outcome) = outcome.lock() {
                 *outcome = Some(result.clone());
             }
             drop(running);
             result
         });
-        let result = task.await.map_err(|e| {
-            Error::new("commit-unknown", "the commit's outcome is not known")
-                .with_detail(format!("The commit task ended: {e}."))
-        })?;
+        let result = task.await.unwrap_or_else(|error| Err(unknown(error)));
         self.take();
         result
     }
@@ -66,6 +69,12 @@ impl Commits {
         let _running = self.running.write().await;
         self.take()
     }
+}
+
+/// The error of a commit that ended without a word.
+fn unknown(why: impl Display) -> Error {
+    Error::new("commit-unknown", "the commit's outcome is not known")
+        .with_detail(format!("The commit task ended: {why}."))
 }
 
 async fn commit_all(pending: Vec<Pending>, job_id: &str, committed: &AtomicU64) -> Result<Vec<WriteSummary>> {

@@ -6,16 +6,15 @@ use std::sync::Arc;
 use calve_iceberg::write::WriteProgress;
 use calve_planner::Sink;
 use calve_types::{Error, Result};
-use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use futures::{FutureExt, StreamExt, stream};
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::commit::{Commits, Running};
 use super::sink::{self, Pending, Prepared};
-use crate::error::OUT_OF_MEMORY;
+use crate::error::{OUT_OF_MEMORY, external, from_datafusion};
 use crate::query::{Query, Runner};
 use crate::result::WriteSummary;
 use crate::session::panicked;
@@ -179,8 +178,10 @@ fn stoppable(rows: SendableRecordBatchStream, mut stop: watch::Receiver<bool>) -
     };
     let end = stream::once(async move {
         let error = || Error::new("interrupted", "the statement was stopped");
-        stopped.borrow().then(|| Err(DataFusionError::External(Box::new(error()))))
+        stopped.borrow().then(|| Err(external(error())))
     });
+    // calve's errors, so that what the rows ran out of is told alike whoever takes them
+    let rows = rows.map_err(|error| external(from_datafusion(error)));
     let rows = rows.take_until(Box::pin(stop)).chain(end.filter_map(std::future::ready));
     Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }

@@ -84,10 +84,10 @@ impl Queue {
             return Poll::Ready(Some(Ok(batch)));
         }
         match &state.end {
-            Some(Ok(())) => Poll::Ready(None),
             Some(Err(error)) => Poll::Ready(Some(Err(error.clone()))),
-            // a queue that was left gets no more batches: who reads it all the same must not take that for the end
-            None if state.left => Poll::Ready(Some(Err(Error::internal("a shared scan is read after its end")))),
+            // a queue that was left has lost batches: who reads it all the same must not take that for the end
+            _ if state.left => Poll::Ready(Some(Err(Error::internal("a shared scan is read after its end")))),
+            Some(Ok(())) => Poll::Ready(None),
             None => {
                 wait(&mut state.readers, context);
                 Poll::Pending

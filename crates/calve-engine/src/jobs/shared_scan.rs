@@ -51,7 +51,7 @@ use futures::{FutureExt, Stream, StreamExt};
 use tokio::task::JoinSet;
 
 use super::queue::Queue;
-use crate::error::from_datafusion;
+use crate::error::{external, from_datafusion};
 use crate::session::panicked;
 
 /// Batches that wait for one consumer.
@@ -351,7 +351,7 @@ impl Stream for SharedStream {
         self.seat.queue.poll_next(context).map(|next| {
             next.map(|batch| match batch {
                 Ok(batch) => Ok(batch.project(&self.positions)?),
-                Err(error) => Err(DataFusionError::External(Box::new(error))),
+                Err(error) => Err(external(error)),
             })
         })
     }

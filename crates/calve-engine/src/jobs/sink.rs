@@ -88,8 +88,8 @@ async fn target(runner: &Runner<'_>, sink: &Sink) -> Result<Target> {
         return Ok(Target::Iceberg(Box::new(IcebergTarget { writer, home, keyed })));
     }
     if let Some(target) = downcast::<ConnectorHandle>(handle) {
-        let batch = runner.options().get("execution.runtime-mode").is_some_and(|m| m.eq_ignore_ascii_case("batch"));
-        if sink.overwrite && !batch && sink.table.options.get("connector").is_some_and(|c| c == "filesystem") {
+        let streaming = runner.options().is_streaming();
+        if sink.overwrite && streaming && sink.table.options.get("connector").is_some_and(|c| c == "filesystem") {
             return Err(Error::unsupported("INSERT OVERWRITE in streaming mode")
                 .with_detail("Streaming mode not support overwrite.")
                 .with_hint("SET 'execution.runtime-mode' = 'batch'"));

@@ -18,6 +18,9 @@ pub(super) struct Values {
     /// With DISTINCT.
     seen: Option<HashSet<ScalarValue>>,
     chunks: Vec<ArrayRef>,
+    /// Values in the chunks, and the bytes that these take.
+    length: usize,
+    bytes: usize,
 }
 
 impl fmt::Debug for Values {
@@ -37,7 +40,7 @@ fn compact(array: ArrayRef) -> Result<ArrayRef> {
 
 impl Values {
     pub fn new(input: ArrowType, distinct: bool, keeps_nulls: bool) -> Self {
-        Self { input, keeps_nulls, seen: distinct.then(HashSet::new), chunks: vec![] }
+        Self { input, keeps_nulls, seen: distinct.then(HashSet::new), chunks: vec![], length: 0, bytes: 0 }
     }
 
     /// The type in which the values travel between the phases of an aggregate.
@@ -61,13 +64,16 @@ impl Values {
             arrow::compute::filter(values, &keep.into())?
         };
         if !kept.is_empty() {
-            self.chunks.push(compact(kept)?);
+            let chunk = compact(kept)?;
+            self.length += chunk.len();
+            self.bytes += chunk.get_array_memory_size();
+            self.chunks.push(chunk);
         }
         Ok(())
     }
 
     pub fn len(&self) -> usize {
-        self.chunks.iter().map(|c| c.len()).sum()
+        self.length
     }
 
     pub fn all(&self) -> Result<ArrayRef> {
@@ -92,6 +98,6 @@ impl Values {
 
     pub fn size(&self) -> usize {
         let seen = self.seen.as_ref().map_or(0, |seen| seen.capacity() * 2 * size_of::<ScalarValue>());
-        seen + self.chunks.iter().map(|c| c.get_array_memory_size()).sum::<usize>()
+        seen + self.bytes
     }
 }

@@ -27,9 +27,11 @@ use crate::args::{Args, failure};
 use crate::function::Call;
 
 pub(crate) use number::decimal_of_double;
-pub(crate) use parse::parse_stamp;
-pub use parse::{parse_date, parse_time, parse_timestamp};
+#[cfg(test)]
+pub(crate) use parse::parse_time;
+pub(crate) use parse::{parse_date, parse_stamp};
 pub(crate) use string::{fit, push_date, push_decimal, push_local_time, push_time};
+pub use string::{push_double, push_float};
 pub(crate) use time::{out_of_range, timestamp_array};
 
 /// `CAST` or `TRY_CAST`.
@@ -96,16 +98,6 @@ pub fn cast_to_string(array: &ArrayRef, data_type: &DataType, context: &EvalCont
         },
         other => Error::internal(other),
     })
-}
-
-/// Appends a DOUBLE as Java's `Double.toString` writes it.
-pub fn push_double(value: f64, out: &mut String) {
-    string::push_double(value, out);
-}
-
-/// Appends a FLOAT as Java's `Float.toString` writes it.
-pub fn push_float(value: f32, out: &mut String) {
-    string::push_float(value, out);
 }
 
 /// Whether each value of `from` is, as it lies in its array, the same value of `to`.

@@ -13,12 +13,8 @@ use datafusion_common::Result as DfResult;
 
 use super::parse::parse_decimal;
 use super::{Caster, string, uncovered};
-use crate::args::mistyped;
+use crate::args::{mistyped, primitive};
 use crate::decimal;
-
-fn primitive<T: ArrowPrimitiveType>(array: &ArrayRef) -> DfResult<&PrimitiveArray<T>> {
-    array.as_primitive_opt().ok_or_else(|| mistyped(&T::DATA_TYPE.to_string(), array))
-}
 
 /// Java's `(byte) (int) d`: into 32 bits saturating, then wrapping.
 trait FromFloat {

@@ -237,7 +237,7 @@ fn small_number(text: &str) -> Option<i64> {
 
 /// Days since 1970-01-01 of a text as `CAST(.. AS DATE)` takes it: `2024-01-05`, `2024-1-5`, `2024-03`, `2024`; what
 /// follows a blank is ignored.
-pub fn parse_date(text: &str) -> Option<i32> {
+pub(crate) fn parse_date(text: &str) -> Option<i32> {
     let text = match text.find(' ') {
         Some(end) if end > 0 => text.get(..end)?,
         _ => text,
@@ -258,7 +258,7 @@ pub fn parse_date(text: &str) -> Option<i32> {
 
 /// Microseconds of the day of a text as `CAST(.. AS TIME)` takes it: `10:11:12.345`, `10:11`, `10`. As in Flink 99
 /// minutes are an hour and 39 minutes; unlike there nothing goes beyond the day.
-pub fn parse_time(text: &str) -> Option<i64> {
+pub(crate) fn parse_time(text: &str) -> Option<i64> {
     let (clock, fraction) = text.split_once('.').unwrap_or((text, ""));
     let mut parts = clock.splitn(3, ':');
     let hour = small_number(parts.next()?)?;
@@ -282,12 +282,8 @@ fn fraction_nanos(digits: &str) -> u32 {
     digits.bytes().chain(std::iter::repeat(b'0')).take(9).fold(0, |n, b| n * 10 + u32::from(b.wrapping_sub(b'0') % 10))
 }
 
-/// Seconds since 1970-01-01T00:00:00 and nanoseconds of a text as `CAST(.. AS TIMESTAMP)` takes it:
-/// `yyyy-MM-dd[ HH:mm:ss[.fraction]]`, one digit instead of two allowed; the 30th of February is its last day.
-pub fn parse_timestamp(text: &str) -> Option<(i64, u32)> {
-    parse_stamp(text).map(|s| (s.seconds, s.nanos))
-}
-
+/// A text as `CAST(.. AS TIMESTAMP)` takes it: `yyyy-MM-dd[ HH:mm:ss[.fraction]]`, one digit instead of two allowed; the
+/// 30th of February is its last day.
 pub(crate) fn parse_stamp(text: &str) -> Option<Stamp> {
     let number = |text: &str, width: std::ops::RangeInclusive<usize>| {
         (width.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse::<u32>().ok())?

@@ -14,7 +14,7 @@ use datafusion_common::Result as DfResult;
 
 use super::{Caster, uncovered};
 use crate::EvalContext;
-use crate::args::{Stamps, Values, mistyped};
+use crate::args::{Stamps, Values, mistyped, primitive, range};
 use crate::civil::{Stamp, civil_of};
 
 /// For whom values become text.
@@ -143,10 +143,6 @@ enum Printer<'a> {
     Array(&'a OffsetBuffer<i32>, Option<&'a NullBuffer>, Box<Printer<'a>>),
     Map(&'a OffsetBuffer<i32>, Option<&'a NullBuffer>, Box<(Printer<'a>, Printer<'a>)>),
     Row(Option<&'a NullBuffer>, Vec<Printer<'a>>),
-}
-
-fn primitive<T: ArrowPrimitiveType>(array: &ArrayRef) -> DfResult<&PrimitiveArray<T>> {
-    array.as_primitive_opt().ok_or_else(|| mistyped(&T::DATA_TYPE.to_string(), array))
 }
 
 impl<'a> Printer<'a> {
@@ -298,13 +294,8 @@ impl<'a> Printer<'a> {
     }
 }
 
-fn range(offsets: &OffsetBuffer<i32>, row: usize) -> std::ops::Range<usize> {
-    let at = |i: usize| offsets.get(i).map_or(0, |o| *o as usize);
-    at(row)..at(row + 1)
-}
-
-/// Java's `Double.toString`.
-pub(crate) fn push_double(value: f64, out: &mut String) {
+/// Appends a DOUBLE as Java's `Double.toString` writes it.
+pub fn push_double(value: f64, out: &mut String) {
     if value.is_finite() {
         let shortest = if value.is_normal() { None } else { Some(format!("{value:.1e}")) };
         push_java(ryu::Buffer::new().format_finite(value), shortest.filter(|s| s.parse() == Ok(value)), out);
@@ -313,8 +304,8 @@ pub(crate) fn push_double(value: f64, out: &mut String) {
     }
 }
 
-/// Java's `Float.toString`.
-pub(crate) fn push_float(value: f32, out: &mut String) {
+/// Appends a FLOAT as Java's `Float.toString` writes it.
+pub fn push_float(value: f32, out: &mut String) {
     if value.is_finite() {
         let shortest = if value.is_normal() { None } else { Some(format!("{value:.1e}")) };
         push_java(ryu::Buffer::new().format_finite(value), shortest.filter(|s| s.parse() == Ok(value)), out);

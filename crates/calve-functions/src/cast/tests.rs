@@ -327,7 +327,7 @@ proptest! {
         let _ = super::parse::parse_decimal(&text, 10, 3);
         let _ = super::parse_date(&text);
         let _ = super::parse_time(&text);
-        let _ = super::parse_timestamp(&text);
+        let _ = super::parse_stamp(&text);
     }
 
     /// Padding and cutting give exactly n characters, or at most n.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Int32Array, ListArray, StringBuilder, UInt32Array, make_comparator,
-    new_empty_array,
+    Array, ArrayRef, AsArray, BooleanArray, Int32Array, ListArray, UInt32Array, make_comparator, new_empty_array,
 };
 use arrow::buffer::NullBuffer;
 use arrow::compute::{SortOptions, concat, interleave, take};
@@ -13,10 +12,11 @@ use calve_types::Error;
 use datafusion_common::Result as DfResult;
 
 use super::unique::{self, Unique};
-use super::{index32, list, lists, range};
-use crate::args::{Args, failure, mistyped};
+use super::{index32, list, lists};
+use crate::args::{Args, failure, mistyped, range};
 use crate::compare::Equality;
 use crate::function::Call;
+use crate::string::build;
 
 pub(super) fn cardinality(_: &Call, args: &Args) -> DfResult<ArrayRef> {
     let collection = args.full(0)?;
@@ -256,30 +256,25 @@ pub(super) fn join(_: &Call, args: &Args) -> DfResult<ArrayRef> {
     let separators = args.texts(1)?;
     let replacements = if args.count() > 2 { Some(args.texts(2)?) } else { None };
     let texts = list.values().as_string_opt::<i32>().ok_or_else(|| mistyped("Utf8", list.values()))?;
-    let mut result = StringBuilder::new();
-    let mut joined = String::new();
-    for row in 0..args.rows {
+    build(args, |row, out| {
+        let separator = separators.get(row)?;
         let replacement = match &replacements {
-            None => Some(None),
-            Some(r) => r.get(row).map(Some),
+            None => None,
+            Some(replacements) => Some(replacements.get(row)?),
         };
-        let (true, Some(separator), Some(replacement)) = (list.is_valid(row), separators.get(row), replacement) else {
-            result.append_null();
-            continue;
-        };
-        joined.clear();
+        if list.is_null(row) {
+            return None;
+        }
         let mut is_first = true;
         for i in range(list.offsets(), row) {
             let Some(text) = (if texts.is_valid(i) { Some(texts.value(i)) } else { replacement }) else { continue };
-            if !is_first {
-                joined.push_str(separator);
+            if !std::mem::take(&mut is_first) {
+                out.push_str(separator);
             }
-            is_first = false;
-            joined.push_str(text);
+            out.push_str(text);
         }
-        result.append_value(&joined);
-    }
-    Ok(Arc::new(result.finish()))
+        Some(())
+    })
 }
 
 /// ARRAY_UNION: the elements of both arrays, ARRAY_INTERSECT: those of the first that the second has too,

@@ -8,8 +8,8 @@ use arrow::datatypes::DataType as ArrowType;
 use calve_types::{Error, arrow as mapping};
 use datafusion_common::Result as DfResult;
 
-use super::{index32, list, lists, map_of, range};
-use crate::args::{Args, failure};
+use super::{index32, list, lists, map_of};
+use crate::args::{Args, failure, range};
 use crate::function::Call;
 use crate::retype::retype;
 

@@ -6,8 +6,8 @@ use arrow::array::{Array, ArrayRef, AsArray, MapArray, UInt32Array};
 use arrow::compute::{concat, take};
 use datafusion_common::Result as DfResult;
 
-use super::{index32, list, map_of, range};
-use crate::args::{Args, mistyped};
+use super::{index32, list, map_of};
+use crate::args::{Args, mistyped, range};
 use crate::compare::Equality;
 use crate::function::Call;
 

@@ -61,11 +61,6 @@ fn lists(args: &Args, index: usize) -> DfResult<ListArray> {
     array.as_list_opt::<i32>().cloned().ok_or_else(|| mistyped("List", &array))
 }
 
-fn range(offsets: &[i32], row: usize) -> std::ops::Range<usize> {
-    let at = |i: usize| offsets.get(i).map_or(0, |o| *o as usize);
-    at(row)..at(row + 1)
-}
-
 /// A list of the call's type.
 fn list(call: &Call, lengths: Vec<usize>, values: ArrayRef, nulls: Option<NullBuffer>) -> DfResult<ArrayRef> {
     match mapping::to_arrow(&call.returns.logical).map_err(failure)? {

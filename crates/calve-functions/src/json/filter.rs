@@ -9,6 +9,7 @@ use regex::{Regex, RegexBuilder};
 use super::eval;
 use super::path::{Path, Unusable};
 use super::scan::Json;
+use crate::string::from_java;
 
 /// How deep conditions may be nested, and how many steps a path may have.
 pub(super) const LEVELS: usize = 100;
@@ -66,13 +67,13 @@ enum Value<'a> {
     Other,
 }
 
-/// The condition at the start of a text, `[?(..)]`, and its length in characters.
-pub(super) fn parse(text: &str) -> Result<(Filter, usize), Unusable> {
+/// The condition at the start of a text, `[?(..)]`, and its length in characters. `level`: conditions around it.
+pub(super) fn parse(text: &str, level: usize) -> Result<(Filter, usize), Unusable> {
     let mut parser = Parser { rest: text };
     for sign in ["[", "?", "("] {
         parser.expect(sign)?;
     }
-    let filter = parser.any(0)?;
+    let filter = parser.any(level)?;
     parser.expect(")")?;
     parser.expect("]")?;
     Ok((filter, text.chars().count() - parser.rest.chars().count()))
@@ -133,7 +134,7 @@ impl<'a> Parser<'a> {
             self.expect(")")?;
             return Ok(inner);
         }
-        let left = self.operand()?;
+        let left = self.operand(level)?;
         if self.take("=~") {
             return Ok(Filter::Matches(left, self.pattern()?));
         }
@@ -142,7 +143,7 @@ impl<'a> Parser<'a> {
                 if self.rest.starts_with('=') {
                     return Err(Unusable::Unsupported(Error::unsupported(format!("'{sign}=' in a JSON path"))));
                 }
-                return Ok(Filter::Compare(left, comparison, self.operand()?));
+                return Ok(Filter::Compare(left, comparison, self.operand(level)?));
             }
         }
         let word: String = self.rest.trim_start().chars().take_while(char::is_ascii_alphabetic).collect();
@@ -155,11 +156,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn operand(&mut self) -> Result<Operand, Unusable> {
+    fn operand(&mut self, level: usize) -> Result<Operand, Unusable> {
         self.rest = self.rest.trim_start();
         match self.rest.chars().next() {
             Some(first @ ('@' | '$')) => {
-                let path = Path::compile(self.path())?;
+                let path = Path::compile_inside(self.path(), level + 1)?;
                 Ok(if first == '@' { Operand::Here(path) } else { Operand::Root(path) })
             }
             Some(quote @ ('\'' | '"')) => self.text(quote).map(Operand::Text),
@@ -244,7 +245,7 @@ impl<'a> Parser<'a> {
         let flags = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
         let (flags, rest) = rest.split_at(flags);
         self.rest = rest;
-        let regex = RegexBuilder::new(&format!("^(?:{pattern})$"))
+        let regex = RegexBuilder::new(&format!(r"\A(?:{})\z", from_java(pattern)))
             .case_insensitive(flags.contains('i'))
             .multi_line(flags.contains('m'))
             .dot_matches_new_line(flags.contains('s'))
@@ -334,5 +335,25 @@ fn compare(a: &Value<'_>, comparison: Comparison, b: &Value<'_>) -> bool {
         Comparison::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
         Comparison::Greater => order == Some(Ordering::Greater),
         Comparison::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    /// As Java's `Matcher.matches`.
+    #[test]
+    fn a_regular_expression_is_of_the_whole_text() {
+        let matches = |pattern: &str, json: &str| {
+            let (filter, _) = parse(&format!("[?(@ =~ {pattern})]"), 0).unwrap();
+            let json = Json::parse(json).unwrap();
+            filter.accepts(json, json)
+        };
+        assert!(matches(r"/\d+/", r#""12""#) && !matches(r"/\d+/", r#""12x""#));
+        assert!(!matches(r"/\d+/", r#""\u0661""#), "ASCII digits");
+        assert!(!matches("/a/m", r#""a\nb""#), "not of a line");
+        assert!(matches("/A/i", r#""a""#));
     }
 }

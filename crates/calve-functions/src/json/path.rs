@@ -62,13 +62,18 @@ impl Path {
     }
 
     pub fn compile(text: &str) -> Result<Self, Unusable> {
+        Self::compile_inside(text, 0)
+    }
+
+    /// A path inside of so many conditions.
+    pub fn compile_inside(text: &str, level: usize) -> Result<Self, Unusable> {
         let text = if text.starts_with(['$', '@']) { text.to_owned() } else { format!("$.{text}") };
         let text = text.trim_matches(' ');
         if text.ends_with('.') {
             return Err(Unusable::Invalid("Path must not end with a '.' or '..'".into()));
         }
         let chars: Vec<char> = text.chars().collect();
-        let mut compiler = Compiler { chars: &chars, at: 1, steps: vec![] };
+        let mut compiler = Compiler { chars: &chars, at: 1, steps: vec![], level };
         if chars.len() > 1 {
             if !matches!(compiler.current(), Some('.' | '[')) {
                 return Err(Unusable::Invalid("Illegal character at position 1 expected '.' or '['".into()));
@@ -87,6 +92,8 @@ struct Compiler<'a> {
     chars: &'a [char],
     at: usize,
     steps: Vec<Step>,
+    /// The conditions around the path.
+    level: usize,
 }
 
 fn invalid<T>(message: impl Into<String>) -> Result<T, Unusable> {
@@ -203,7 +210,7 @@ impl Compiler<'_> {
                 _ => invalid(format!("Expected wildcard token to end with ']' on position {}", star + 1)),
             },
             Some((question, '?')) if matches!(self.significant(question), Some((_, '('))) => {
-                let (filter, length) = filter::parse(&self.text(self.at, self.chars.len()))?;
+                let (filter, length) = filter::parse(&self.rest(), self.level)?;
                 self.steps.push(Step::Filter(filter));
                 self.at += length;
                 Ok(())
@@ -340,5 +347,18 @@ impl Spec {
             })
         };
         Self { is_lax, path }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_nested_so_deep_only() {
+        let nested = |levels: usize| format!("$.a{}{}", "[?(@.a".repeat(levels), ")]".repeat(levels));
+        assert!(Spec::parse(&nested(3)).path.is_ok());
+        assert!(Spec::parse(&nested(filter::LEVELS + 2)).path.is_err());
+        assert!(Spec::parse(&"[?(@".repeat(10_000)).path.is_err(), "and no stack overflows");
     }
 }

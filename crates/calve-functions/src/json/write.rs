@@ -4,9 +4,7 @@ use std::fmt::Write as _;
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BooleanArray, PrimitiveArray, StringArray, StructArray};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
-use arrow::datatypes::{
-    ArrowPrimitiveType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-};
+use arrow::datatypes::{Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use calve_types::{Error, LogicalType};
@@ -15,7 +13,7 @@ use datafusion_common::Result as DfResult;
 use super::number;
 use super::scan::{Json, key_order, push_quoted};
 use super::signature::build_of;
-use crate::args::{Args, Stamps, failure, mistyped};
+use crate::args::{Args, Stamps, failure, mistyped, primitive, range};
 use crate::cast::{push_date, push_decimal, push_double, push_float, push_time};
 use crate::function::Call;
 use crate::string::build;
@@ -39,10 +37,6 @@ enum Writer<'a> {
     Map(&'a OffsetBuffer<i32>, Option<&'a NullBuffer>, &'a StringArray, Box<Writer<'a>>),
     /// Names and values in the order of the names.
     Row(&'a StructArray, Vec<(String, Writer<'a>)>),
-}
-
-fn primitive<T: ArrowPrimitiveType>(array: &ArrayRef) -> DfResult<&PrimitiveArray<T>> {
-    array.as_primitive_opt().ok_or_else(|| mistyped(&T::DATA_TYPE.to_string(), array))
 }
 
 impl<'a> Writer<'a> {
@@ -193,11 +187,6 @@ impl<'a> Writer<'a> {
             }
         }
     }
-}
-
-fn range(offsets: &OffsetBuffer<i32>, row: usize) -> std::ops::Range<usize> {
-    let at = |i: usize| offsets.get(i).map_or(0, |o| *o as usize);
-    at(row)..at(row + 1)
 }
 
 /// A floating point number as Jackson reads and writes Java's text of it; NaN and the like as text.

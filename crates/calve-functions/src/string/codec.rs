@@ -12,7 +12,7 @@ use calve_types::{DataType, Error, LogicalType, Value};
 use datafusion_common::Result as DfResult;
 use sha2::Digest;
 
-use super::{build, is_text, map, nullable, signature, types};
+use super::{build, check_batch, is_text, map, nullable, signature, types};
 use crate::args::{Args, Values, failure, mistyped};
 use crate::function::{Arg, Call, Inferred, Refusal, ScalarFunction, Signature};
 use crate::operator::nullable_by;
@@ -101,7 +101,10 @@ fn bytes(args: &Args, mut row_bytes: impl FnMut(usize, &mut Vec<u8>) -> Option<(
     for row in 0..args.rows {
         value.clear();
         match row_bytes(row, &mut value) {
-            Some(()) => builder.append_value(&value),
+            Some(()) => {
+                check_batch(builder.values_slice().len(), value.len())?;
+                builder.append_value(&value);
+            }
             None => builder.append_null(),
         }
     }

@@ -123,8 +123,8 @@ pub(super) fn left(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     })
 }
 
-fn too_long(call: &Call) -> datafusion_common::DataFusionError {
-    failure(Error::new("out-of-range", format!("'{}' would give a text of more than {LONGEST} bytes", call.name)))
+pub(super) fn too_long(call: &Call) -> Error {
+    Error::new("out-of-range", format!("'{}' would give a text of more than {LONGEST} bytes", call.name))
 }
 
 pub(super) fn repeat(call: &Call, args: &Args) -> DfResult<ArrayRef> {
@@ -134,7 +134,7 @@ pub(super) fn repeat(call: &Call, args: &Args) -> DfResult<ArrayRef> {
         _ => false,
     });
     if is_too_long {
-        return Err(too_long(call));
+        return Err(failure(too_long(call)));
     }
     build(args, |row, out| {
         let (text, count) = (texts.get(row)?, counts.get(row)?.max(0));
@@ -147,7 +147,7 @@ pub(super) fn repeat(call: &Call, args: &Args) -> DfResult<ArrayRef> {
 pub(super) fn pad(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     let (texts, lengths, pads) = (args.texts(0)?, args.numbers::<Int32Type>(1)?, args.texts(2)?);
     if (0..args.rows).any(|row| lengths.get(row).is_some_and(|n| n as i64 > LONGEST as i64 / 4)) {
-        return Err(too_long(call));
+        return Err(failure(too_long(call)));
     }
     let is_left = call.name == "LPAD";
     build(args, |row, out| {

@@ -16,9 +16,11 @@ use arrow::array::{ArrayRef, StringBuilder};
 use calve_types::{DataType, Error, LogicalType, Value, rules};
 use datafusion_common::Result as DfResult;
 
-use crate::args::Args;
+use crate::args::{Args, failure};
 use crate::function::{Arg, Call, Inferred, Refusal, ScalarFunction, Signature};
 use crate::operator::nullable_by;
+
+pub(crate) use regexp::from_java;
 
 /// The functions here and in the files below.
 pub(crate) fn tables() -> [&'static [ScalarFunction]; 6] {
@@ -305,6 +307,14 @@ fn uuid(_: &Call, args: &Args) -> DfResult<ArrayRef> {
 /// The longest text a function makes in bytes, so that no row takes all memory.
 const LONGEST: usize = 1 << 28;
 
+/// The offsets of a batch have 32 bits, and Arrow panics beyond.
+fn check_batch(before: usize, more: usize) -> DfResult<()> {
+    match i32::try_from(before.saturating_add(more)) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(failure(Error::new("out-of-range", "the values of a batch of rows are longer than 2 GiB"))),
+    }
+}
+
 /// Builds a text for each row; `None` is NULL.
 pub(crate) fn build(args: &Args, mut row_text: impl FnMut(usize, &mut String) -> Option<()>) -> DfResult<ArrayRef> {
     let mut builder = StringBuilder::with_capacity(args.rows, args.rows * 8);
@@ -312,7 +322,10 @@ pub(crate) fn build(args: &Args, mut row_text: impl FnMut(usize, &mut String) ->
     for row in 0..args.rows {
         text.clear();
         match row_text(row, &mut text) {
-            Some(()) => builder.append_value(&text),
+            Some(()) => {
+                check_batch(builder.values_slice().len(), text.len())?;
+                builder.append_value(&text);
+            }
             None => builder.append_null(),
         }
     }

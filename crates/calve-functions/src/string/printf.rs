@@ -13,7 +13,7 @@ use arrow::datatypes::{
 use calve_types::{Error, LogicalType};
 use datafusion_common::Result as DfResult;
 
-use super::{LONGEST, build, is_text, types};
+use super::{LONGEST, build, cut, is_text, types};
 use crate::args::{Args, Values, failure};
 use crate::cast::{push_decimal, push_double, push_float, push_local_time};
 use crate::function::{Arg, Call, Inferred, Refusal, ScalarFunction, Signature};
@@ -125,14 +125,22 @@ fn cell<'a>(args: &'a Args, index: usize, logical: &LogicalType) -> DfResult<Cel
 fn printf(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     let formats = args.texts(0)?;
     let cells = (1..args.count()).map(|i| cell(args, i, call.arg(i))).collect::<DfResult<Vec<_>>>()?;
-    build(args, |row, out| format(formats.get(row)?, &cells, row, out))
+    let mut is_too_long = false;
+    let result = build(args, |row, out| {
+        format(formats.get(row)?, &cells, row, out)?;
+        is_too_long |= out.len() > LONGEST;
+        Some(())
+    });
+    if is_too_long { Err(failure(cut::too_long(call))) } else { result }
 }
 
-/// `None` where Java throws.
+/// `None` where Java throws. Ends early where the text is longer than a function's longest.
 fn format(format: &str, cells: &[Cell<'_>], row: usize, out: &mut String) -> Option<()> {
     let mut rest = format;
     let (mut next, mut last) = (0, None);
-    while let Some((before, after)) = rest.split_once('%') {
+    while out.len() <= LONGEST
+        && let Some((before, after)) = rest.split_once('%')
+    {
         out.push_str(before);
         let (specifier, after) = Specifier::parse(after)?;
         rest = after;
@@ -386,7 +394,7 @@ impl Specifier {
         let negative = value.is_sign_negative();
         let shortest = Digits::of(value.abs());
         let precision = self.precision.unwrap_or(6);
-        let digits = match conversion {
+        let mut digits = match conversion {
             'f' => shortest.fixed(precision),
             'e' => shortest.scientific(precision),
             _ => {
@@ -401,7 +409,6 @@ impl Specifier {
                 }
             }
         };
-        let mut digits = digits;
         if self.alternate && precision == 0 {
             digits.push('.');
         }

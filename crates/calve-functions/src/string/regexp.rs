@@ -8,8 +8,8 @@ use calve_types::{Error, LogicalType};
 use datafusion_common::Result as DfResult;
 use fancy_regex::{Regex, RegexBuilder};
 
-use super::cut::characters;
-use super::{build, infer_test, infer_three, nullable, signature};
+use super::cut::{characters, too_long};
+use super::{LONGEST, build, infer_test, infer_three, nullable, signature};
 use crate::args::{Args, Values, failure};
 use crate::collection::list_of_texts;
 use crate::function::{Arg, Call, Inferred, Refusal, ScalarFunction};
@@ -115,7 +115,7 @@ impl Patterns {
 
 /// A pattern of Java's in the dialect of the crate: Java's `\d`, `\w` and `\s` are ASCII only, as are its POSIX
 /// classes; `\h`, `\R`, `\Z` and quoting are written out.
-fn from_java(pattern: &str) -> String {
+pub(crate) fn from_java(pattern: &str) -> String {
     let mut result = String::with_capacity(pattern.len());
     let mut rest = pattern;
     while let Some(at) = rest.find('\\') {
@@ -197,7 +197,7 @@ pub(super) fn invalid(pattern: &str) -> Error {
 }
 
 /// All matches; the replacement is taken as it is. NULL for an invalid pattern.
-fn regexp_replace(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+fn regexp_replace(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     let replacements = args.texts(2)?;
     Patterns::texts(args, |row, text, regex, failed, out| {
         let replacement = replacements.get(row)?;
@@ -206,6 +206,10 @@ fn regexp_replace(_: &Call, args: &Args) -> DfResult<ArrayRef> {
             let found = Patterns::ok(failed, found)?;
             out.push_str(text.get(end..found.start())?);
             out.push_str(replacement);
+            if out.len() > LONGEST {
+                failed.get_or_insert_with(|| too_long(call));
+                return None;
+            }
             end = found.end();
         }
         out.push_str(text.get(end..)?);

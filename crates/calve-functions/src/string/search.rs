@@ -8,9 +8,9 @@ use arrow::datatypes::{DataType as ArrowType, Int32Type, Int64Type};
 use calve_types::Error;
 use datafusion_common::Result as DfResult;
 
-use super::build;
-use super::cut::{characters, cut};
+use super::cut::{characters, cut, too_long};
 use super::regexp::{self, Patterns};
+use super::{LONGEST, build};
 use crate::args::{Args, failure};
 use crate::collection::{list_of_texts, map_of};
 use crate::function::Call;
@@ -41,8 +41,19 @@ pub(super) fn concat_ws(_: &Call, args: &Args) -> DfResult<ArrayRef> {
     })
 }
 
-pub(super) fn replace(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+pub(super) fn replace(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     let (texts, from, to) = (args.texts(0)?, args.texts(1)?, args.texts(2)?);
+    let is_too_long = (0..args.rows).any(|row| match (texts.get(row), from.get(row), to.get(row)) {
+        (Some(text), Some(from), Some(to)) => {
+            let length = |places: usize| places.saturating_mul(to.len());
+            // counting takes time, and is hardly ever needed
+            length(text.len() + 1) > LONGEST && length(text.matches(from).count()) > LONGEST
+        }
+        _ => false,
+    });
+    if is_too_long {
+        return Err(failure(too_long(call)));
+    }
     build(args, |row, out| {
         out.push_str(&texts.get(row)?.replace(from.get(row)?, to.get(row)?));
         Some(())

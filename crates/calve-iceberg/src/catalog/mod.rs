@@ -22,8 +22,6 @@ use iceberg::{NamespaceIdent, TableIdent};
 use crate::commit::TableOps;
 use crate::table::Table;
 
-pub use hadoop::HadoopCatalog;
-pub use jdbc::JdbcCatalog;
 pub use open::open;
 
 /// The properties of a database to create: its WITH clause, and its comment unless that is blank.

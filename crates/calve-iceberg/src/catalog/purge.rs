@@ -42,7 +42,7 @@ pub(super) async fn purge(table: &Table) {
 
 async fn delete_entries(table: &Table, manifest: &iceberg::spec::ManifestFile) -> Result<()> {
     for entry in table.entries(manifest).await?.iter() {
-        table.io().delete(entry.file_path()).await?;
+        tell(table.io().delete(entry.file_path()).await);
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ struct Binder<'a> {
 /// # Errors
 /// Everything Flink's validator refuses, and `not-supported` for what calve does not run, at its place.
 pub fn query(query: &calve_sql::Query, catalog: &dyn CatalogReader) -> Result<Rel> {
-    with_binder(catalog, &query.hints, |binder| checked(binder.result(query)?, |rel| rel, catalog))
+    with_binder(catalog, &query.hints, |binder| checked(binder.result(query)?, |rel| rel, query, catalog))
 }
 
 /// Binds an INSERT: its rows have the table's columns and types.
@@ -65,14 +65,20 @@ pub fn query(query: &calve_sql::Query, catalog: &dyn CatalogReader) -> Result<Re
 /// As [`query`]; `sink-mismatch` with Flink's sentence if columns or types do not fit the table; `not-writable` for
 /// metadata tables.
 pub fn insert(insert: &calve_sql::Insert, catalog: &dyn CatalogReader) -> Result<Sink> {
-    with_binder(catalog, &insert.query.hints, |binder| checked(binder.insert(insert)?, |sink| &sink.input, catalog))
+    let query = &insert.query;
+    with_binder(catalog, &query.hints, |binder| checked(binder.insert(insert)?, |sink| &sink.input, query, catalog))
 }
 
 /// What was bound, if Flink runs it in the session's runtime mode.
-fn checked<T>(bound: T, rel: impl FnOnce(&T) -> &Rel, catalog: &dyn CatalogReader) -> Result<T> {
+fn checked<T>(
+    bound: T,
+    rel: impl FnOnce(&T) -> &Rel,
+    query: &calve_sql::Query,
+    catalog: &dyn CatalogReader,
+) -> Result<T> {
     let mode = catalog.option("execution.runtime-mode");
     if !mode.is_some_and(|mode| mode.eq_ignore_ascii_case("batch")) {
-        streaming::check(rel(&bound))?;
+        streaming::check(rel(&bound), query.ast.order_by.is_some())?;
     }
     Ok(bound)
 }

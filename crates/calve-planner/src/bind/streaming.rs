@@ -10,12 +10,40 @@ use crate::catalog::ColumnKind;
 use crate::expr::{Bound, Expr, ExprKind, OverCall, OverFunction, SortKey};
 use crate::rel::{Rel, RelKind};
 
-/// Checks a statement's relation.
+/// Checks a statement's relation; `ordered` says whether its query has an ORDER BY itself.
 ///
 /// # Errors
-/// `not-supported` for functions over windows that Flink has only in batch mode, and for orders in time.
-pub(super) fn check(rel: &Rel) -> Result<()> {
+/// `not-supported` for functions over windows that Flink has only in batch mode, for orders in time over windows, and for
+/// an order without LIMIT that is none in time.
+pub(super) fn check(rel: &Rel, ordered: bool) -> Result<()> {
+    if ordered {
+        sorted(rel)?;
+    }
     visit(rel, &[])
+}
+
+/// An ORDER BY of the whole statement. One inside of it means nothing without a LIMIT: Flink leaves it out.
+fn sorted(rel: &Rel) -> Result<()> {
+    let mut rel = rel;
+    while let RelKind::Project { input, .. } = &rel.kind {
+        rel = input;
+    }
+    let RelKind::Sort { input, keys } = &rel.kind else { return Ok(()) };
+    let Some(first) = keys.first() else { return Ok(()) };
+    let place = first.expr.span;
+    match first.expr.kind {
+        ExprKind::Column(index) if is_time(input, index) && first.descending => Err(refused(
+            "ORDER BY a time attribute in descending order",
+            "Sort: Primary sort order of a streaming table must be ascending on time.",
+            place,
+        )),
+        ExprKind::Column(index) if is_time(input, index) => Ok(()),
+        _ => Err(refused(
+            "ORDER BY a column that is no time attribute, without LIMIT",
+            "Sort on a non-time-attribute field is not supported.",
+            place,
+        )),
+    }
 }
 
 /// What a filter above says of a column.
@@ -180,17 +208,18 @@ fn check_time(input: &Rel, order: &[SortKey], place: Span) -> Result<()> {
 fn is_time(rel: &Rel, index: usize) -> bool {
     nested(|| match &rel.kind {
         RelKind::Scan { table, .. } => {
-            table.physical_columns().nth(index).is_some_and(|c| Some(&c.name) == table.watermark.as_ref())
+            let column = table.physical_columns().chain(table.metadata_columns()).nth(index);
+            column.is_some_and(|c| Some(&c.name) == table.watermark.as_ref())
         }
         RelKind::Project { input, exprs } => match exprs.get(index).map(|e| &e.kind) {
             Some(ExprKind::Column(below)) => is_time(input, *below),
             Some(ExprKind::Call { function, .. }) if function.name == "PROCTIME" => true,
-            // A computed column with a watermark.
+            // A computed column, or one of metadata of another type, with a watermark.
             Some(_) => match &input.kind {
                 RelKind::Scan { table, .. } => {
                     let column = table.columns.get(index);
                     column.is_some_and(|c| {
-                        matches!(c.kind, ColumnKind::Computed(_))
+                        c.kind != ColumnKind::Physical
                             && (Some(&c.name) == table.watermark.as_ref() || table::is_proctime(c))
                             && table.columns.len() == exprs.len()
                             && rel.fields.get(index).is_some_and(|f| f.name == c.name)

@@ -171,7 +171,7 @@ impl Binder<'_> {
     /// All rows of a table with all of its columns, the computed ones included; views are replaced by their queries.
     ///
     /// # Errors
-    /// `not-supported` for metadata columns; `invalid-hint` for options of a view; those of a view's query.
+    /// `type-mismatch` for metadata columns of a wrong type; `invalid-hint` for options of a view; those of a view's query.
     pub(super) fn rows_of(&self, entry: &Arc<TableEntry>, hints: &[(String, String)], place: Span) -> Result<Rel> {
         if let Some(view) = &entry.view {
             if !hints.is_empty() {
@@ -185,30 +185,27 @@ impl Binder<'_> {
             }
             return self.view(entry, view, place);
         }
-        if let Some(column) = entry.columns.iter().find(|c| matches!(c.kind, ColumnKind::Metadata { .. })) {
-            return Err(
-                Error::unsupported(format!("the metadata column '{}' of '{}'", column.name, entry.path)).at(place)
-            );
-        }
-        let physical: Vec<Column> = entry.physical_columns().cloned().collect();
+        let (columns, values) = self.given(entry, place)?;
+        let fields = columns.iter().zip(&values);
+        let fields = fields.map(|(c, v)| Field { name: c.name.clone(), data_type: given_type(v).clone() }).collect();
         let kind = RelKind::Scan { table: Arc::clone(entry), span: place };
-        let scan = Rel { kind, fields: fields_of(&physical) };
-        if physical.len() == entry.columns.len() {
+        let scan = Rel { kind, fields };
+        if entry.physical_columns().count() == entry.columns.len() {
             return Ok(scan);
         }
-        let mut stored = 0..physical.len();
         let mut exprs = Vec::with_capacity(entry.columns.len());
         for column in &entry.columns {
-            let mut value = match (&column.kind, stored.clone().next()) {
-                (ColumnKind::Physical, Some(index)) => {
-                    stored.next();
-                    Expr { kind: ExprKind::Column(index), data_type: column.data_type.clone(), span: place }
+            let mut value = match &column.kind {
+                ColumnKind::Computed(e) => {
+                    let bound = self.over_columns(e, &columns, "computed column");
+                    let mut bound = bound.map_err(|e| in_definition(e, &column.name, entry, place))?;
+                    replace_columns(&mut bound, &values)?;
+                    bound
                 }
-                (ColumnKind::Computed(e), _) => {
-                    let bound = self.over_columns(e, &physical, "computed column");
-                    bound.map_err(|e| in_definition(e, &column.name, entry, place))?
+                _ => {
+                    let found = columns.iter().position(|c| c.name == column.name).and_then(|i| values.get(i));
+                    found.cloned().ok_or_else(|| Error::internal(format!("column '{}' has no values", column.name)))?
                 }
-                _ => return Err(Error::internal(format!("column '{}' has no values", column.name))),
             };
             walk::place(&mut value, place)?;
             exprs.push(value);
@@ -217,6 +214,32 @@ impl Binder<'_> {
         let fields =
             fields.map(|(c, e)| Field { name: c.name.clone(), data_type: e.data_type.clone() }).collect::<Vec<_>>();
         Ok(Rel { kind: RelKind::Project { input: Box::new(scan), exprs }, fields })
+    }
+
+    /// The columns that a table's source gives, and their values over the scan. A source has its own types of metadata,
+    /// which the table may declare as others.
+    fn given(&self, entry: &TableEntry, place: Span) -> Result<(Vec<Column>, Vec<Expr>)> {
+        let columns: Vec<Column> = entry.physical_columns().chain(entry.metadata_columns()).cloned().collect();
+        let offered = self.catalog.metadata(entry);
+        let mut values = Vec::with_capacity(columns.len());
+        for (index, column) in columns.iter().enumerate() {
+            let source = match &column.kind {
+                ColumnKind::Metadata { key, .. } => offered.iter().find(|(k, _)| k == key).map(|(_, t)| t),
+                _ => None,
+            };
+            let source = source.unwrap_or(&column.data_type);
+            if !rules::supports_explicit_cast(source, &column.data_type) {
+                return Err(wrong_metadata(column, source, entry).at(place));
+            }
+            let kind = ExprKind::Column(index);
+            let mut value = Expr { kind, data_type: source.clone(), span: place };
+            if *source != column.data_type {
+                let kind = ExprKind::Cast { expr: Box::new(value), safe: false };
+                value = Expr { kind, data_type: column.data_type.clone(), span: place };
+            }
+            values.push(value);
+        }
+        Ok((columns, values))
     }
 
     /// An expression of a table's definition.
@@ -231,6 +254,38 @@ impl Binder<'_> {
         }
         Ok(bound)
     }
+}
+
+/// The type that the source gives, of a column's value.
+fn given_type(value: &Expr) -> &DataType {
+    match &value.kind {
+        ExprKind::Cast { expr, .. } => &expr.data_type,
+        _ => &value.data_type,
+    }
+}
+
+/// Puts values in the place of the columns that an expression refers to.
+fn replace_columns(expr: &mut Expr, values: &[Expr]) -> Result<()> {
+    if let ExprKind::Column(index) = expr.kind {
+        let value = values.get(index).ok_or_else(|| Error::internal("no such column"))?;
+        *expr = value.clone();
+        return Ok(());
+    }
+    super::nested(|| walk::children_mut(expr, &mut |child| replace_columns(child, values)))
+}
+
+fn wrong_metadata(column: &Column, source: &DataType, table: &TableEntry) -> Error {
+    let (name, declared) = (&column.name, &column.data_type.logical);
+    let key = match &column.kind {
+        ColumnKind::Metadata { key, .. } if key != name => format!(" with metadata key '{key}'"),
+        _ => String::new(),
+    };
+    let source = &source.logical;
+    Error::new("type-mismatch", format!("metadata column '{name}' of '{}' is {source}, not {declared}", table.path))
+        .with_detail(format!(
+            "Invalid data type for metadata column '{name}'{key} of table '{}'. The column cannot be declared as '{}' because the type must be castable from metadata type '{source}'.",
+            table.path, column.data_type
+        ))
 }
 
 /// The error of a computed column, which is not in the statement, at the place of the table that has it.

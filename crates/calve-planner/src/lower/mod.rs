@@ -11,6 +11,7 @@
 
 mod aggregate;
 mod expr;
+mod fetch;
 mod filter;
 mod forget;
 mod free;

@@ -9,6 +9,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 
+use super::fetch::LimitsAboveMemory;
 use super::forget::ForgetConstants;
 use super::guards::{self, NullIsFalse};
 use super::null_safe::NullSafeJoinKeys;
@@ -66,7 +67,11 @@ fn physical_optimizer_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync
         if rule.name() == "aggregate_statistics" {
             rules.push(Arc::new(GuardedStatistics(rule)));
         } else {
+            let limits = rule.name() == "LimitPushdown";
             rules.push(rule);
+            if limits {
+                rules.push(Arc::new(LimitsAboveMemory));
+            }
         }
     }
     rules

@@ -108,6 +108,8 @@ struct Elements {
     fields: Fields,
     /// Whether the collection is a MULTISET, whose map tells how often each element is there.
     counted: bool,
+    /// Whether elements are ROWs: Flink leaves out those that are NULL.
+    rows: bool,
     /// Whether a collection without elements becomes NULL.
     outer: bool,
     signature: Signature,
@@ -123,6 +125,7 @@ impl Elements {
         Ok(Self {
             fields: fields.into(),
             counted: matches!(collection, LogicalType::Multiset(_)),
+            rows: matches!(parts, [only] if matches!(only.data_type.logical, LogicalType::Row(_))),
             outer,
             signature: Signature::user_defined(Volatility::Immutable),
         })
@@ -161,7 +164,12 @@ impl Elements {
                 for i in start..end {
                     let index = usize::try_from(i).map_err(|_| failure("an offset out of range"))?;
                     let times = counts.as_ref().map_or(1, |c| c.value(index));
+                    let left_out = self.rows && columns.first().is_some_and(|c| c.is_null(index));
                     for _ in 0..times {
+                        if left_out {
+                            ordinal += 1;
+                            continue;
+                        }
                         indices.push(u32::try_from(i).map_err(|_| failure("an offset out of range"))?);
                         ordinal += 1;
                         ordinals.append_value(ordinal);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use calve_planner::catalog::{Column, ColumnKind, View};
 use calve_planner::{CatalogReader, Rel, Sink, TableEntry, TablePath, bind};
 use calve_sql::{Statement, parse_one, parse_type};
-use calve_types::{Error, Result};
+use calve_types::{DataType, Error, Result};
 
 pub const CATALOG: &str = "default_catalog";
 pub const DATABASE: &str = "default_database";
@@ -61,6 +61,38 @@ pub fn expression(sql: &str) -> calve_sql::ast::Expr {
 
 pub struct Tables;
 
+/// The same tables in streaming mode, and `timed`, which has a rowtime attribute.
+pub struct Streaming;
+
+impl CatalogReader for Streaming {
+    fn current(&self) -> (&str, &str) {
+        Tables.current()
+    }
+
+    fn table(&self, path: &TablePath, hints: &[(String, String)]) -> Result<Option<Arc<TableEntry>>> {
+        if path.table == "timed" {
+            let mut table = entry(path, &[], "ts TIMESTAMP(3), a INT, m TIMESTAMP(3)");
+            table.columns[2].kind = ColumnKind::Metadata { key: "v".to_owned(), is_virtual: true };
+            table.watermark = Some(if hints.is_empty() { "ts" } else { "m" }.to_owned());
+            return Ok(Some(Arc::new(table)));
+        }
+        Tables.table(path, hints)
+    }
+
+    fn similar_tables(&self, path: &TablePath) -> Vec<String> {
+        Tables.similar_tables(path)
+    }
+
+    fn metadata(&self, table: &TableEntry) -> Vec<(String, DataType)> {
+        let data_type = if table.path.table == "timed" { "TIMESTAMP(6)" } else { "INT" };
+        vec![("v".to_owned(), parse_type(data_type).unwrap())]
+    }
+
+    fn option(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
 impl CatalogReader for Tables {
     fn current(&self) -> (&str, &str) {
         (CATALOG, DATABASE)
@@ -85,8 +117,9 @@ impl CatalogReader for Tables {
             return Ok(Some(Arc::new(table)));
         }
         if path.table == "metadata" {
-            let mut table = entry(path, &[], "a INT, v INT, w BIGINT");
+            let mut table = entry(path, &[], "a INT, v INT, w BIGINT, c INT");
             table.columns[1].kind = ColumnKind::Metadata { key: "v".to_owned(), is_virtual: true };
+            table.columns[3].kind = ColumnKind::Computed(Arc::new(expression("v + a")));
             if !hints.is_empty() {
                 table.columns[2].kind = ColumnKind::Metadata { key: "ww".to_owned(), is_virtual: false };
             }
@@ -102,6 +135,10 @@ impl CatalogReader for Tables {
         TABLES.iter().map(|(name, ..)| (*name).to_owned()).collect()
     }
 
+    fn metadata(&self, _: &TableEntry) -> Vec<(String, DataType)> {
+        vec![("v".to_owned(), parse_type("BIGINT NOT NULL").unwrap())]
+    }
+
     fn option(&self, key: &str) -> Option<String> {
         (key == "execution.runtime-mode").then(|| "batch".to_owned())
     }
@@ -110,6 +147,14 @@ impl CatalogReader for Tables {
 pub fn query(sql: &str) -> Result<Rel> {
     match parse_one(sql)? {
         Statement::Query(query) => bind::query(&query, &Tables),
+        other => panic!("no query: {other:?}"),
+    }
+}
+
+/// As [`query`], in streaming mode.
+pub fn stream(sql: &str) -> Result<Rel> {
+    match parse_one(sql)? {
+        Statement::Query(query) => bind::query(&query, &Streaming),
         other => panic!("no query: {other:?}"),
     }
 }

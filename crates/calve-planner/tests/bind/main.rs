@@ -7,4 +7,5 @@ mod over;
 mod query;
 mod referenced;
 mod refuse;
+mod streaming;
 mod view;

@@ -74,7 +74,23 @@ fn computed_and_virtual_columns_are_not_written() {
         let found = found.split_once(' ').map_or(found.as_str(), |(_, text)| text);
         assert_eq!(found, expected.split_once(' ').unwrap().1, "{sql}");
     }
-    assert_eq!(query("SELECT a FROM metadata").unwrap_err().code, "not-supported");
+}
+
+#[test]
+fn metadata_columns_have_the_source_s_type_below_their_own() {
+    let rel = query("SELECT * FROM metadata").unwrap();
+    assert_eq!(schema(&rel), "a INT\tv INT\tw BIGINT\tc INT");
+    let RelKind::Project { input, .. } = &rel.kind else { panic!("{:?}", rel.kind) };
+    let RelKind::Project { input, exprs } = &input.kind else { panic!("{:?}", input.kind) };
+    assert_eq!(schema(input), "a INT\tw BIGINT\tv BIGINT NOT NULL");
+    assert!(matches!(exprs[2].kind, ExprKind::Column(1)));
+    // the computed column sees it as it is declared
+    let ExprKind::Call { args, .. } = &exprs[3].kind else { panic!("{:?}", exprs[3]) };
+    for cast in [&exprs[1], &args[0]] {
+        let ExprKind::Cast { expr, safe: false } = &cast.kind else { panic!("{cast:?}") };
+        assert!(matches!(expr.kind, ExprKind::Column(2)));
+        assert_eq!(cast.data_type.to_string(), "INT");
+    }
 }
 
 fn columns(list: &str) -> Vec<Column> {

@@ -3,7 +3,7 @@
 use calve_types::{Error, Result};
 use sqlparser::tokenizer::Token;
 
-use super::Parser;
+use super::{Parser, QUERY};
 use crate::statement::{Ident, Insert};
 
 impl Parser {
@@ -25,7 +25,7 @@ impl Parser {
         let partition = if self.keyword("PARTITION") { self.list(Self::partition_value)? } else { vec![] };
         // a parenthesis opens a column list unless a query follows
         let is_list = self.peek(0) == Some(&Token::LParen)
-            && !["SELECT", "VALUES", "WITH", "TABLE"].iter().any(|word| self.is_keyword(1, word))
+            && !QUERY.iter().any(|word| self.is_keyword(1, word))
             && self.peek(1) != Some(&Token::LParen);
         let columns = if is_list { Some(self.list(Self::insert_column)?) } else { None };
         let query = self.query()?;

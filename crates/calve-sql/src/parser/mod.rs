@@ -23,6 +23,8 @@ pub(crate) use self::cursor::Parser;
 use crate::script::{ScriptStatement, split};
 use crate::statement::Statement;
 
+/// Words that a query begins with.
+const QUERY: [&str; 4] = ["SELECT", "VALUES", "WITH", "TABLE"];
 /// Nesting that a query may have; deeper ones are an error.
 const DEPTH: usize = 300;
 
@@ -70,8 +72,7 @@ pub fn parse_one(text: &str) -> Result<Statement> {
 impl Parser {
     /// Whether a query begins here.
     fn at_query(&self) -> bool {
-        self.peek(0) == Some(&Token::LParen)
-            || ["SELECT", "VALUES", "WITH", "TABLE"].iter().any(|word| self.is_keyword(0, word))
+        self.peek(0) == Some(&Token::LParen) || QUERY.iter().any(|word| self.is_keyword(0, word))
     }
 
     fn statement(&mut self) -> Result<Statement> {

@@ -17,7 +17,7 @@ const UNITS: [&str; 6] = ["YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"];
 
 /// Refuses what sqlparser would read in another way than Flink, or not at all.
 fn check_clauses(tokens: &[TokenWithSpan]) -> Result<()> {
-    let word = |i: usize, word: &str| matches!(tokens.get(i).map(|t| &t.token), Some(Token::Word(w)) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word));
+    let word = |i: usize, word: &str| rewrite::is_word(tokens.get(i), &[word]);
     for (i, token) in tokens.iter().enumerate() {
         let next = tokens.get(i + 1).map(|t| &t.token);
         if word(i, "MATCH_RECOGNIZE") && next == Some(&Token::LParen) {

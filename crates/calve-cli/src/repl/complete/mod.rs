@@ -2,6 +2,7 @@
 //!
 //! [`context`] reads off the text what may stand at the cursor; here the names of that kind are collected.
 
+mod around;
 mod context;
 mod tables;
 
@@ -267,7 +268,7 @@ impl Offer<'_> {
     }
 
     fn written(&self, name: &str) -> String {
-        if self.context.backtick { format!("`{}`", name.replace('`', "``")) } else { words::written(name) }
+        if self.context.backtick { calve_sql::print::identifier(name) } else { words::written(name) }
     }
 
     fn names(&mut self, names: impl IntoIterator<Item = String>) {

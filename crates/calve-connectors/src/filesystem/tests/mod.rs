@@ -138,8 +138,11 @@ async fn metadata_columns() {
     let pattern = format!("{}/.*[.]csv", dir.path().display());
     let options = [("source.path.regex-pattern", pattern.as_str())];
     let table = files_table(dir.path(), "csv", &[("a", T::Int.nullable())], &options);
-    let keys = ["file.name", "file.size", "file.path", "file.modification-time"].map(str::to_owned);
-    let provider = crate::source_with_metadata(&table, &keys, &crate::testing::context().0).unwrap();
+    let columns = |keys: &[&str]| -> Vec<crate::MetadataColumn> {
+        keys.iter().map(|key| crate::MetadataColumn { name: format!("of {key}"), key: (*key).to_owned() }).collect()
+    };
+    let all = columns(&["file.name", "file.size", "file.path", "file.modification-time"]);
+    let provider = crate::source_with_metadata(&table, &all, &crate::testing::context().0).unwrap();
     let session = datafusion::prelude::SessionContext::new();
     let rows = session.read_table(provider).unwrap().collect().await.unwrap();
     let types = [T::STRING, T::BigInt, T::STRING, T::TimestampLtz(3)].map(T::not_null);
@@ -151,6 +154,9 @@ async fn metadata_columns() {
         assert!(row[3].starts_with("20"), "{row:?}");
     }
     assert_eq!(rows.len(), 2);
-    let error = crate::source_with_metadata(&table, &["nope".to_owned()], &crate::testing::context().0).err().unwrap();
-    assert_eq!(error.code, "unknown-column");
+    let error = crate::source_with_metadata(&table, &columns(&["file.nam"]), &crate::testing::context().0).err().unwrap();
+    assert_eq!(error.code, "unknown-metadata");
+    let flink = error.detail.unwrap();
+    assert!(flink.starts_with("Invalid metadata key 'file.nam' in column 'of file.nam' of table '"), "{flink}");
+    assert_eq!(error.hint.unwrap(), "did you mean 'file.name'?");
 }

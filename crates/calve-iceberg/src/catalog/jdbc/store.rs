@@ -109,10 +109,15 @@ impl Store {
     fn failure(&self, what: &str, error: &sqlx::Error) -> Failure {
         let file = self.file.display();
         let told = Error::new("io", format!("cannot {what} the catalog database '{file}': {error}"));
+        let busy = "another program holds the database; run the statement again";
+        // no connection came free: the statement was not sent
+        if matches!(error, sqlx::Error::PoolTimedOut) {
+            return Failure::Busy(told.with_hint(busy));
+        }
         // SQLITE_BUSY (5) and SQLITE_LOCKED (6), extended codes included
         let code = error.as_database_error().and_then(|e| e.code()).and_then(|code| code.parse::<u32>().ok());
         match code.map(|code| code & 0xff) {
-            Some(5 | 6) => Failure::Busy(told.with_hint("another program holds the database; run the statement again")),
+            Some(5 | 6) => Failure::Busy(told.with_hint(busy)),
             _ => Failure::Other(told),
         }
     }

@@ -68,6 +68,7 @@ fn the_rules_that_are_guarded_exist() {
         "push_down_filter",
         "eliminate_group_by_constant",
         "aggregate_statistics",
+        "LimitPushdown",
     ] {
         assert!(names(name), "{name}");
     }

@@ -170,3 +170,11 @@ fn constants_of_a_unions_inputs_are_sorted() {
     assert_eq!(top(1).unwrap(), ["2 NULL"]);
     assert_eq!(top(5).unwrap(), ["2 NULL", "2 1", "2 2", "2 3", "1 NULL"]);
 }
+
+#[test]
+fn a_limit_of_rows_in_memory_holds_where_no_column_is_read() {
+    let three = limit(values(vec![vec![int(1)], vec![int(2)], vec![int(3)]]), 0, Some(2));
+    assert_eq!(db().rows(&aggregate(three.clone(), vec![], vec![agg("COUNT", vec![])])), ["2"]);
+    let constant = project(three, vec![int(7)]);
+    assert_eq!(db().rows(&constant), ["7", "7"]);
+}

@@ -1,0 +1,19 @@
+-- UNNEST.
+SET 'execution.runtime-mode' = 'batch';
+CREATE TEMPORARY VIEW t AS SELECT * FROM (VALUES (1, ARRAY[1, 2], MAP['a', 1]), (2, CAST(NULL AS ARRAY<INT>), CAST(NULL AS MAP<STRING, INT>)), (3, ARRAY[CAST(NULL AS INT), 5], MAP['b', 2, 'c', 3])) AS v(id, a, m);
+SELECT id, u FROM t CROSS JOIN UNNEST(a) AS u;
+SELECT id, k, v FROM t LEFT JOIN UNNEST(m) AS u(k, v) ON TRUE;
+SELECT * FROM UNNEST(ARRAY[1, 2]) WITH ORDINALITY;
+SELECT * FROM UNNEST(ARRAY[1, 2]);
+SELECT * FROM UNNEST(MAP['a', 1]);
+SELECT id, x FROM t JOIN UNNEST(a) AS u(x) ON x > 1;
+SELECT id, x FROM t, UNNEST(id) AS u(x);
+SELECT id, x FROM t, UNNEST(a) AS u(x, y);
+SELECT id, x, y FROM t, UNNEST(a) AS u(x), UNNEST(a) AS w(y) WHERE x < y;
+SELECT g, e FROM (SELECT g, COLLECT(x) AS c FROM (VALUES ('a', 1), ('a', 1), ('b', 2)) AS q(g, x) GROUP BY g) AS s CROSS JOIN UNNEST(c) AS u(e);
+SELECT r.id, u.* FROM (VALUES (1, ARRAY[ROW(1, 'x'), CAST(NULL AS ROW<a INT, b STRING>)])) AS r(id, rs) CROSS JOIN UNNEST(rs) AS u;
+SELECT id, x FROM t CROSS JOIN UNNEST(ARRAY[id, id + 1]) AS u(x);
+SELECT id, x FROM t RIGHT JOIN UNNEST(a) AS u(x) ON TRUE;
+SELECT id, x FROM UNNEST(ARRAY[7, 8]) AS u(x), t;
+SELECT id, x FROM t, UNNEST(a) AS u(x) ORDER BY x DESC LIMIT 2;
+SELECT COUNT(*) FROM t, UNNEST(a);
