@@ -271,8 +271,22 @@ fn check_bounded(table: &TableDefinition, context: &ConnectorContext) -> Result<
 
 /// Connectors that Flink users have and calve has not.
 const ELSEWHERE: [&str; 16] = [
-    "iceberg", "kafka", "upsert-kafka", "kinesis", "firehose", "jdbc", "elasticsearch-6", "elasticsearch-7", "opensearch",
-    "hbase-1.4", "hbase-2.2", "mongodb", "dynamodb", "pulsar", "mysql-cdc", "postgres-cdc",
+    "iceberg",
+    "kafka",
+    "upsert-kafka",
+    "kinesis",
+    "firehose",
+    "jdbc",
+    "elasticsearch-6",
+    "elasticsearch-7",
+    "opensearch",
+    "hbase-1.4",
+    "hbase-2.2",
+    "mongodb",
+    "dynamodb",
+    "pulsar",
+    "mysql-cdc",
+    "postgres-cdc",
 ];
 
 /// The connector of a table.

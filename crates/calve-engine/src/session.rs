@@ -118,6 +118,8 @@ impl Session {
     /// # Errors
     /// Whatever is wrong with the statement, with its place in the script, or what failed while it ran.
     pub async fn execute(&mut self, statement: &ScriptStatement) -> Result<StatementResult> {
+        // what a cancelled statement left, if nobody asked for it
+        self.settle().await;
         self.progress.begin();
         self.filling = None;
         // nothing should panic; what does anyway costs one statement, not the script

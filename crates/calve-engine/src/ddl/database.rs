@@ -52,7 +52,11 @@ pub(crate) async fn create(catalogs: &mut Catalogs, create: CreateDatabase) -> R
                 properties.insert("comment".to_owned(), comment);
             }
             let namespace = iceberg.namespace(&database).map_err(|e| e.at(span))?;
-            iceberg.create_namespace(namespace.as_ref(), properties).await.map_err(|e| e.at(span))?;
+            match iceberg.create_namespace(namespace.as_ref(), properties).await {
+                // another process was faster
+                Err(error) if error.code == "database-exists" && create.if_not_exists => {}
+                done => done.map_err(|e| e.at(span))?,
+            }
         }
     }
     Ok(ResultBody::Done)

@@ -154,7 +154,8 @@ async fn metadata_columns() {
         assert!(row[3].starts_with("20"), "{row:?}");
     }
     assert_eq!(rows.len(), 2);
-    let error = crate::source_with_metadata(&table, &columns(&["file.nam"]), &crate::testing::context().0).err().unwrap();
+    let error =
+        crate::source_with_metadata(&table, &columns(&["file.nam"]), &crate::testing::context().0).err().unwrap();
     assert_eq!(error.code, "unknown-metadata");
     let flink = error.detail.unwrap();
     assert!(flink.starts_with("Invalid metadata key 'file.nam' in column 'of file.nam' of table '"), "{flink}");

@@ -272,7 +272,15 @@ impl Catalog for JdbcCatalog {
                 self.forget(&location).await;
                 Err(error)
             }
-            Err(Failure::Other(error)) => Err(error),
+            // the answer got lost: the catalog knows
+            Err(Failure::Other(error)) => match self.store.metadata_location(ident).await {
+                Ok(Some(found)) if found == location => Ok(self.table(ident, metadata, location)),
+                Ok(_) => {
+                    self.forget(&location).await;
+                    Err(error)
+                }
+                Err(_) => Err(error.with_hint("look whether the table exists before running the statement again")),
+            },
         }
     }
 
