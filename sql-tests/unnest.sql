@@ -17,3 +17,10 @@ SELECT id, x FROM t RIGHT JOIN UNNEST(a) AS u(x) ON TRUE;
 SELECT id, x FROM UNNEST(ARRAY[7, 8]) AS u(x), t;
 SELECT id, x FROM t, UNNEST(a) AS u(x) ORDER BY x DESC LIMIT 2;
 SELECT COUNT(*) FROM t, UNNEST(a);
+-- Elements that are NULL, out of a file.
+CREATE TABLE jlines (line STRING) WITH ('connector' = 'filesystem', 'path' = '${TMP}/rows', 'format' = 'raw');
+INSERT INTO jlines VALUES ('{"id":4,"ar":[null,{"y":"z"}]}'), ('{"id":5,"ar":[{"x":1,"y":"q"},null]}'), ('{"id":6}'), ('{"id":7,"ar":[]}'), ('{"id":8,"ar":[null]}');
+CREATE TABLE j (id INT, ar ARRAY<ROW<x INT, y STRING>>) WITH ('connector' = 'filesystem', 'path' = '${TMP}/rows', 'format' = 'json');
+SELECT id, x, y FROM j CROSS JOIN UNNEST(ar) AS u(x, y) ORDER BY id;
+SELECT id, x, y FROM j LEFT JOIN UNNEST(ar) AS u(x, y) ON TRUE ORDER BY id;
+SELECT COUNT(*) FROM j, UNNEST(ar) AS u(x, y);

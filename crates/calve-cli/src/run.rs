@@ -108,6 +108,8 @@ pub async fn run_script(runner: &mut Runner, output: &mut Output, script: &Scrip
         if !keep_going {
             break;
         }
+        // a set is all or nothing
+        runner.spoil_statement_set();
         if index + 1 < statements.len() && !matches!(output, Output::Jsonl(_)) {
             // as behind a result
             say("");

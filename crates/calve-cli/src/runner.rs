@@ -77,6 +77,11 @@ impl Runner {
         &self.session
     }
 
+    /// Has END refuse the statement set that is open, if one is: one of its statements failed.
+    pub fn spoil_statement_set(&mut self) {
+        self.session.spoil_statement_set();
+    }
+
     /// Runs the statement number `n` (from 1) of a script, and tells of it in `output` and on standard error.
     ///
     /// A signal (Ctrl-C, SIGTERM) cancels it; one that arrived since the last statement does so at once, unless

@@ -217,6 +217,27 @@ fn a_statement_set_has_a_summary_for_each_insert() {
 }
 
 #[test]
+fn keep_going_does_not_run_part_of_a_statement_set() {
+    let dir = folder();
+    for bad in ["INSERT INTO p SELECT nope FROM p", "INSER INTO p VALUES (7)", "SELECT 1"] {
+        let sql = format!(
+            "CREATE TABLE p (n INT) WITH ('connector' = 'print'); BEGIN STATEMENT SET; INSERT INTO p VALUES (1); {bad}; \
+             INSERT INTO p VALUES (2); END; BEGIN STATEMENT SET; INSERT INTO p VALUES (3); END;"
+        );
+        let (code, objects) = jsonl(dir.path(), &["--keep-going", "-e", &sql]);
+        assert_eq!(code, 2);
+        let status: Vec<_> = objects.iter().map(|o| o["status"].as_str().expect("status")).collect();
+        assert_eq!(status, ["ok", "ok", "ok", "error", "ok", "error", "ok", "ok", "ok"], "{bad}");
+        let refused = &objects[5]["error"];
+        assert_eq!(refused["code"], "statement-set");
+        assert_eq!(refused["message"], "the statement set has a failed statement and was not run");
+        assert_eq!(objects[8]["written"][0]["rows"], 1, "a set begun anew runs");
+        let printed: String = objects.iter().map(|o| o["stdout"].to_string() + &o["printed"].to_string()).collect();
+        assert!(!printed.contains("+I[1]") && !printed.contains("+I[2]"), "{printed}");
+    }
+}
+
+#[test]
 fn an_error_has_an_empty_line_behind_it_if_something_follows() {
     let sql = "SELECT nope; SELECT 2 AS b; SELECT nope";
     let output = run(&["--keep-going", "-e", sql]);

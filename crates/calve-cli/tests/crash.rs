@@ -148,3 +148,65 @@ fn an_interrupted_insert_leaves_no_files() {
     assert_eq!(status.code(), Some(130));
     assert_eq!(common::tree(&dir.join("wh")), before);
 }
+
+#[test]
+fn a_killed_overwrite_of_files_loses_no_row() {
+    const PARTS: usize = 150;
+    const MOMENTS: usize = 8;
+    let dir = tempfile::tempdir().expect("folder");
+    let dir = dir.path();
+    let table = "SET 'execution.runtime-mode' = 'batch'; CREATE TABLE t (v INT, part INT) PARTITIONED BY (part) \
+                 WITH ('connector' = 'filesystem', 'path' = 'files', 'format' = 'csv');";
+    let overwrite = |v: usize| {
+        let rows: Vec<_> = (0..PARTS).map(|part| format!("({v},{part})")).collect();
+        let path = dir.join("overwrite.sql");
+        let sql = format!("{table} INSERT OVERWRITE t VALUES {};", rows.join(","));
+        std::fs::write(&path, sql).expect("script");
+        let mut command = calve();
+        command.current_dir(dir).arg("run").arg(path).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let select = |sql: &str| {
+        let (code, objects) = jsonl(dir, &["-e", &format!("{table} {sql}")]);
+        let last = objects.last().expect("a result");
+        assert_eq!(code, 0, "{last}");
+        last["rows"].clone()
+    };
+    let staged = || {
+        let entries = std::fs::read_dir(dir.join("files")).expect("folder");
+        entries.filter(|e| e.as_ref().expect("entry").file_name().to_string_lossy().starts_with(".staging-")).count()
+    };
+    let shown = || {
+        let all = common::tree(&dir.join("files"));
+        all.iter().filter(|name| !name.starts_with('.')).cloned().collect::<std::collections::BTreeSet<_>>()
+    };
+    assert!(overwrite(0).status().expect("run").success());
+    let mut caught = 0;
+    for moment in 0..MOMENTS {
+        let (old, new) = (2 * moment, 2 * moment + 1);
+        let before = shown();
+        let mut child = overwrite(new).spawn().expect("spawn");
+        // somewhere between the first file that comes and the last that goes
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while child.try_wait().expect("wait").is_none() && Instant::now() < deadline {
+            let now = shown();
+            let moved = now.difference(&before).count() + before.difference(&now).count();
+            if moved > moment * PARTS * 2 / MOMENTS {
+                break;
+            }
+        }
+        child.kill().expect("kill"); // SIGKILL
+        child.wait().expect("wait");
+        caught += staged();
+        let rows = select(&format!("SELECT COUNT(DISTINCT part) FROM t WHERE v IN ({old}, {new})"));
+        assert_eq!(rows, json!([[PARTS.to_string()]]), "moment {moment}");
+        assert_eq!(select(&format!("SELECT COUNT(*) FROM t WHERE v NOT IN ({old}, {new})")), json!([["0"]]));
+        // running it again heals
+        assert!(overwrite(new + 1).status().expect("run").success());
+        let rows = select("SELECT COUNT(*), COUNT(DISTINCT part), MIN(v), MAX(v) FROM t");
+        let (parts, v) = (PARTS.to_string(), (new + 1).to_string());
+        assert_eq!(rows, json!([[parts, parts, v, v]]), "moment {moment}");
+        assert_eq!(staged(), 0, "moment {moment}: the dead writer's folder is gone");
+    }
+    assert!(caught > 0, "no overwrite was killed before its end");
+}

@@ -31,10 +31,12 @@ impl Terminal {
     }
 
     fn with(dir: &Path, arguments: &str, environment: &[(&str, &str)], plain: bool) -> Self {
+        // the editor shows what is typed; without it, the terminal does
+        let echo = if plain { "-echo" } else { "echo" };
         let mut command = Command::new("/bin/sh");
         command
             .arg("-c")
-            .arg(format!("stty rows 24 cols 80; exec '{}' {arguments}", common::CALVE))
+            .arg(format!("stty rows 24 cols 80 {echo}; exec '{}' {arguments}", common::CALVE))
             .current_dir(dir)
             .env("TERM", "xterm")
             .env("TZ", "UTC")
@@ -215,7 +217,10 @@ fn the_history_outlives_the_session() {
     t.line("40 + 2 AS remembered;");
     t.sees("Received a total of 1 row");
     // commands that say nothing later on are not kept
+    t.sees("calve> ");
     t.line("CLEAR;");
+    t.sees("CLEAR;");
+    t.sees("calve> ");
     t.line("exit");
     t.leaves_with(0);
     let mut t = Terminal::start(dir.path(), "", &[]);

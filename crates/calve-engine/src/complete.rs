@@ -133,9 +133,7 @@ impl NameSource {
 
 /// The functions that queries may call, sorted.
 pub fn function_names() -> Vec<&'static str> {
-    let mut names: Vec<_> = calve_functions::scalar_names().chain(calve_functions::aggregate_names()).collect();
+    let mut names = calve_functions::callable();
     names.retain(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
-    names.sort_unstable();
-    names.dedup();
     names
 }

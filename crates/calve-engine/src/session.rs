@@ -156,6 +156,13 @@ impl Session {
         self.open_set.is_open()
     }
 
+    /// Has the END of the open statement set, if there is one, refuse to run it: to be called by whoever goes on after a
+    /// failed statement that nobody will correct. Without it the set is the INSERTs that did not fail, as at the prompt of
+    /// Flink's client.
+    pub fn spoil_statement_set(&mut self) {
+        self.open_set.spoil();
+    }
+
     async fn run(&mut self, statement: Statement) -> Result<StatementResult> {
         self.open_set.admit(&statement)?;
         let mut warnings = vec![];
@@ -176,7 +183,7 @@ impl Session {
                 self.open_set.begin();
                 ResultBody::Done
             }
-            Statement::EndStatementSet { span } => match self.open_set.end() {
+            Statement::EndStatementSet { span } => match self.open_set.end(span)? {
                 inserts if inserts.is_empty() => ResultBody::Done,
                 inserts => return self.end_set(inserts, span).await,
             },

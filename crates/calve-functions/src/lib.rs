@@ -39,10 +39,10 @@ mod tests;
 mod zone;
 
 pub use access::{case, field, literal};
-pub use aggregate::{AggregateFunction, aggregate, aggregate_names};
+pub use aggregate::{AggregateFunction, aggregate};
 pub use cast::{CastKind, cast, cast_to_string, push_double, push_float, try_cast};
 pub use context::EvalContext;
-pub use function::{Arg, ScalarFunction, Signature, scalar, scalar_names};
+pub use function::{Arg, ScalarFunction, Signature, scalar};
 pub use json::{JsonBuild, JsonRead};
 pub use names::{callable, names};
 pub use zone::TimeZone;

@@ -1,6 +1,7 @@
 //! The names of functions.
 
-use crate::{aggregate_names, scalar_names};
+use crate::aggregate::aggregate_names;
+use crate::function::scalar_names;
 
 /// Functions that need `OVER`, by the names one writes.
 const WINDOW: [&str; 8] = ["CUME_DIST", "DENSE_RANK", "LAG", "LEAD", "NTILE", "PERCENT_RANK", "RANK", "ROW_NUMBER"];

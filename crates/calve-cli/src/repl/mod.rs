@@ -231,6 +231,10 @@ impl Shell {
             if failed {
                 say("");
             }
+            if failed && self.keep_going && index + 1 < statements.len() {
+                // what was typed together goes on, as a script does, before anyone can correct it
+                self.runner.spoil_statement_set();
+            }
             if failed && !self.keep_going {
                 let left = statements.len() - index - 1;
                 if left > 0 {

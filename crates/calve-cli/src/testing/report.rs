@@ -143,7 +143,7 @@ mod tests {
         std::fs::write(&path, "old").unwrap();
         let results = [
             ("a", &Outcome::Passed, Duration::from_millis(10)),
-            ("daily/b", &Outcome::Differs("-1\tx\n+<2>\u{1b}\ty\n".to_owned()), Duration::from_millis(20)),
+            ("daily/b", &Outcome::Differs("-1\tx\n+<2>\u{1b}[m\ty\n".to_owned()), Duration::from_millis(20)),
             ("c", &Outcome::Broken("no\nfile".to_owned()), Duration::ZERO),
         ];
         junit(&path, &results, Duration::from_secs(1)).unwrap();

@@ -8,6 +8,9 @@ const BUFFER: usize = 256 * 1024;
 /// A line of more bytes is refused: more likely the file is no text than the line a row.
 const LONGEST: usize = 512 * 1024 * 1024;
 
+/// The way out when a file that was listed is gone.
+pub(crate) const OVERWRITTEN: &str = "the table was overwritten while it was read: run the statement again";
+
 /// The file that is read, for messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
@@ -23,7 +26,8 @@ impl Place {
 
     /// What the system answered.
     pub fn io(&self, error: &std::io::Error) -> Error {
-        Error::new("io", format!("cannot read file '{}': {error}", self.path))
+        let refused = Error::new("io", format!("cannot read file '{}': {error}", self.path));
+        if error.kind() == ErrorKind::NotFound { refused.with_hint(OVERWRITTEN) } else { refused }
     }
 }
 

@@ -7,6 +7,8 @@ use std::time::UNIX_EPOCH;
 use calve_types::{Error, Result};
 use regex::Regex;
 
+use super::lines::OVERWRITTEN;
+use super::lock::Lock;
 use crate::options::Options;
 
 /// A file that is read.
@@ -91,7 +93,14 @@ fn io(path: &Path, error: &std::io::Error) -> Error {
     Error::new("io", format!("cannot read '{}': {error}", path.display()))
 }
 
-/// All files under `root`, folders within it included; those of one folder by name.
+/// As [`io`], for what was there a moment ago.
+fn listed_io(path: &Path, error: &std::io::Error) -> Error {
+    let refused = io(path, error);
+    if error.kind() == std::io::ErrorKind::NotFound { refused.with_hint(OVERWRITTEN) } else { refused }
+}
+
+/// All files under `root`, folders within it included; those of one folder by name. Waits for an overwrite that is being
+/// committed.
 ///
 /// With partition keys only the folders `key=value/...` count, one level for each key.
 ///
@@ -106,6 +115,7 @@ pub(crate) fn files(root: &Path, keys: &[String], default_name: &str) -> Result<
     }
     let mut found = Vec::new();
     if metadata.is_dir() {
+        let _lock = Lock::shared(root).map_err(|e| io(root, &e))?;
         let mut partition = Vec::new();
         partitions(root, keys, default_name, &mut partition, &mut found)?;
     } else if keys.is_empty() {
@@ -126,7 +136,7 @@ pub(crate) fn files(root: &Path, keys: &[String], default_name: &str) -> Result<
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut entries = fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| entry.map(|e| e.path())).collect::<Result<Vec<_>, _>>())
-        .map_err(|e| io(folder, &e))?;
+        .map_err(|e| listed_io(folder, &e))?;
     entries.retain(|path| !is_hidden(path));
     entries.sort_unstable();
     Ok(entries)
@@ -162,7 +172,7 @@ fn all_files(folder: &Path, partition: &[Option<String>], found: &mut Vec<DataFi
             return Err(Error::new("io", format!("folders are nested too deep at '{}'", folder.display())));
         }
         for path in entries(&folder)? {
-            let metadata = fs::metadata(&path).map_err(|e| io(&path, &e))?;
+            let metadata = fs::metadata(&path).map_err(|e| listed_io(&path, &e))?;
             if metadata.is_dir() {
                 folders.push((path, depth + 1));
             } else {

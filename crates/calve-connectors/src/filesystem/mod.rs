@@ -8,6 +8,7 @@ mod encode;
 mod json;
 mod lines;
 mod listing;
+mod lock;
 mod parquet;
 mod partition;
 mod raw;

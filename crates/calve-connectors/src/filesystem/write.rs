@@ -1,12 +1,15 @@
 //! Writing a table of files.
 //!
 //! Part files are written in a hidden folder within the table's; [`Pending::commit`] moves them to their places and
-//! [`Pending::discard`] removes the folder, as does dropping what is neither committed nor discarded. An overwrite
-//! replaces the table's files, or those of the partitions that rows were written to.
+//! [`Pending::discard`] removes the folder, as does dropping what is neither committed nor discarded. The folder of a
+//! writer that was killed is removed by the table's next writer.
+//!
+//! An overwrite replaces the table's files, or those of the partitions that rows were written to. It moves the new files in
+//! before it moves the old ones out: killed in between, it leaves both, and running it again leaves the new ones.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +21,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 
 use super::encode::Encoder;
+use super::lock::Lock;
 use super::{FilesystemTable, listing, partition};
 use crate::{Pending, Sink, SinkMode, from_datafusion};
 
@@ -27,6 +31,8 @@ const OPEN_FILES: usize = 64;
 const BUFFER: usize = 1 << 20;
 /// Batches that wait for the writer.
 const BATCHES_AHEAD: usize = 2;
+/// How often the table's folder is made again if others remove it.
+const ATTEMPTS: usize = 10;
 
 /// The sink of a table.
 ///
@@ -93,10 +99,16 @@ impl Sink for FilesystemSink {
     }
 }
 
+/// What the name of a staging folder begins with; the writer's id is the rest.
+const STAGING: &str = ".staging-";
+
 /// A hidden folder that is removed in the end.
 #[derive(Debug)]
 struct Staging {
     path: PathBuf,
+    root: PathBuf,
+    /// On the folder: it is in use.
+    _lock: Option<Lock>,
     /// Folders that did not exist before, the innermost first.
     created: Vec<PathBuf>,
 }
@@ -110,11 +122,50 @@ impl Staging {
                 .with_detail("A table that is written needs a folder for its part files.")
                 .with_hint("set 'path' to a folder"));
         }
-        let path = root.join(format!(".staging-{id}"));
+        let path = root.join(format!("{STAGING}{id}"));
         // made before the folder, so that what it made is removed if it fails half-way
-        let staging = Self { path, created };
-        fs::create_dir_all(&staging.path).map_err(|e| write_error(&staging.path, &e))?;
-        Ok(staging)
+        let mut staging = Self { path, root: root.to_owned(), _lock: None, created };
+        let mut attempts = 0;
+        loop {
+            match staging.make() {
+                // another writer that made the table's folder took it away again
+                Err(e) if e.kind() == ErrorKind::NotFound && attempts < ATTEMPTS => attempts += 1,
+                made => return made.map(|()| staging).map_err(|e| write_error(root, &e)),
+            }
+        }
+    }
+
+    /// Makes the folder and holds it. Nobody sees it before it is held, because the table is locked.
+    fn make(&mut self) -> std::io::Result<()> {
+        fs::create_dir_all(&self.root)?;
+        let table = Lock::exclusive(&self.root)?;
+        if table.is_held() {
+            remove_dead(&self.root);
+        }
+        fs::create_dir(&self.path)?;
+        self._lock = Lock::try_exclusive(&self.path);
+        if table.is_held() && self._lock.is_none() {
+            // others would take the writer for dead
+            return Err(std::io::Error::other(format!("cannot lock '{}'", self.path.display())));
+        }
+        Ok(())
+    }
+}
+
+/// Removes the staging folders that no writer holds; the table is locked. What cannot be removed is left: it is hidden.
+fn remove_dead(root: &Path) {
+    let Ok(entries) = fs::read_dir(root) else { return };
+    for entry in entries.filter_map(std::result::Result::ok) {
+        let name = entry.file_name();
+        let id = name.to_str().and_then(|name| name.strip_prefix(STAGING));
+        let is_ours = id.is_some_and(|id| uuid::Uuid::try_parse(id).is_ok());
+        // a link is no folder here
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        if let Some(_dead) = Lock::try_exclusive(&entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -122,6 +173,11 @@ impl Drop for Staging {
     fn drop(&mut self) {
         // Nothing more can be done about what cannot be removed; it is hidden.
         let _ = fs::remove_dir_all(&self.path);
+        if self.created.is_empty() {
+            return;
+        }
+        // others are about to write here if it is locked
+        let Some(_table) = Lock::try_exclusive(&self.root) else { return };
         for folder in &self.created {
             // only empty folders go
             if fs::remove_dir(folder).is_err() {
@@ -277,38 +333,43 @@ struct Written {
 impl Written {
     fn commit(mut self) -> Result<()> {
         let root = self.table.root.clone();
+        // before `undo`, which goes first
+        let lock = if self.overwrite { Lock::exclusive(&root) } else { Lock::shared(&root) };
+        let _lock = lock.map_err(|e| write_error(&root, &e))?;
         let mut undo = Undo(Vec::new());
-        if self.overwrite {
-            self.set_old_files_aside(&root, &mut undo)?;
-        }
+        let old = if self.overwrite { self.old_files(&root)? } else { Vec::new() };
         for (folder, name) in &self.parts {
             let target = root.join(folder);
             undo.create_folders(&target)?;
             undo.rename(&self.staging.path.join(folder).join(name), &target.join(name))?;
         }
         self.write_success_files(&root, &mut undo)?;
+        self.set_aside(&old, &mut undo)?;
         undo.0.clear();
         // the table's folder stays, even if it is empty
         self.staging.created.clear();
         Ok(())
     }
 
-    /// Moves what an overwrite replaces to the staging folder, which goes in the end: everything that is not hidden in
-    /// the table's folder, or in those of the partitions that were written.
-    fn set_old_files_aside(&self, root: &Path, undo: &mut Undo) -> Result<()> {
+    /// What an overwrite replaces: everything that is not hidden in the table's folder, or in those of the partitions that
+    /// were written.
+    fn old_files(&self, root: &Path) -> Result<Vec<PathBuf>> {
         let folders = if self.table.keys.is_empty() { BTreeSet::from([""]) } else { self.folders() };
-        for (n, folder) in folders.iter().enumerate() {
-            let folder = root.join(folder);
-            if !folder.is_dir() {
-                continue;
-            }
-            let aside = self.staging.path.join(format!(".old-{n}"));
+        let mut old = Vec::new();
+        for folder in folders.iter().map(|folder| root.join(folder)).filter(|folder| folder.is_dir()) {
+            old.extend(listing::entries(&folder)?);
+        }
+        Ok(old)
+    }
+
+    /// Moves files to the staging folder, which goes in the end.
+    fn set_aside(&self, old: &[PathBuf], undo: &mut Undo) -> Result<()> {
+        let aside = self.staging.path.join(".old");
+        if !old.is_empty() {
             fs::create_dir_all(&aside).map_err(|e| write_error(&aside, &e))?;
-            for path in listing::entries(&folder)? {
-                if let Some(name) = path.file_name() {
-                    undo.rename(&path, &aside.join(name))?;
-                }
-            }
+        }
+        for (n, path) in old.iter().enumerate() {
+            undo.rename(path, &aside.join(n.to_string()))?;
         }
         Ok(())
     }

@@ -1,16 +1,20 @@
 //! `BEGIN STATEMENT SET`: the INSERTs up to END.
 
 use calve_sql::{Insert, Statement};
-use calve_types::{Error, Result};
+use calve_types::{Error, Result, Span};
 
 /// The statement set that is open, if one is.
 #[derive(Debug, Default)]
-pub(crate) struct OpenSet(Option<Vec<Insert>>);
+pub(crate) struct OpenSet {
+    inserts: Option<Vec<Insert>>,
+    /// A statement of the set failed, and nobody will write it anew.
+    is_spoilt: bool,
+}
 
 impl OpenSet {
     /// Whether a set is open.
     pub fn is_open(&self) -> bool {
-        self.0.is_some()
+        self.inserts.is_some()
     }
 
     /// Checks that a statement may come now: an open set takes INSERT and END only, as in Flink.
@@ -37,18 +41,33 @@ impl OpenSet {
 
     /// BEGIN.
     pub fn begin(&mut self) {
-        self.0 = Some(vec![]);
+        *self = Self { inserts: Some(vec![]), is_spoilt: false };
+    }
+
+    /// Has END refuse the set, if one is open.
+    pub fn spoil(&mut self) {
+        self.is_spoilt = self.is_open();
     }
 
     /// Keeps an INSERT for END.
     pub fn add(&mut self, insert: Insert) {
-        if let Some(inserts) = &mut self.0 {
+        if let Some(inserts) = &mut self.inserts {
             inserts.push(insert);
         }
     }
 
     /// END: the INSERTs. The set is over, whatever becomes of them.
-    pub fn end(&mut self) -> Vec<Insert> {
-        self.0.take().unwrap_or_default()
+    ///
+    /// # Errors
+    /// `statement-set` if the set is spoilt.
+    pub fn end(&mut self, span: Span) -> Result<Vec<Insert>> {
+        let Self { inserts, is_spoilt } = std::mem::take(self);
+        if is_spoilt {
+            return Err(Error::new("statement-set", "the statement set has a failed statement and was not run")
+                .with_detail("A statement set is all or nothing: none of its INSERTs was run.")
+                .with_hint("correct the statement that failed, and run the whole set again")
+                .at(span));
+        }
+        Ok(inserts.unwrap_or_default())
     }
 }

@@ -3,7 +3,7 @@
 use calve_sql::ast;
 use calve_types::{Error, Result};
 
-use super::query::orderable;
+use super::order::orderable;
 use super::scope::{Namespace, Scope};
 use super::{Binder, nested, walk};
 use crate::expr::{AggregateCall, Expr, ExprKind};

@@ -1,6 +1,6 @@
 //! Calls of functions.
 
-use calve_functions::{AggregateFunction, Arg, aggregate, aggregate_names, scalar, scalar_names};
+use calve_functions::{AggregateFunction, Arg, aggregate, callable, scalar};
 use calve_sql::ast;
 use calve_types::{DataType, Error, LogicalType, Result, Span, Value, rules};
 
@@ -38,7 +38,7 @@ pub(super) fn unknown(name: &str, args: Option<&[Expr]>, place: Span) -> Error {
         detail.push_str(&format!("({})", types.join(", ")));
     }
     let error = Error::new("unknown-function", format!("function '{name}' not found")).with_detail(detail);
-    names::did_you_mean(error, &name.to_ascii_uppercase(), scalar_names().chain(aggregate_names())).at(place)
+    names::did_you_mean(error, &name.to_ascii_uppercase(), callable()).at(place)
 }
 
 fn described(args: &[Expr]) -> Vec<Arg> {
@@ -272,17 +272,13 @@ pub(super) fn argument<'a>(arg: &'a ast::FunctionArg, name: &str, place: Span) -
 
 /// Whether an expression has columns, and all of them are an outer query's: such an aggregate would be that query's.
 fn belongs_outside(expr: &Expr) -> bool {
-    fn visit(expr: &mut Expr, inside: &mut bool, outside: &mut bool) -> Result<()> {
-        match expr.kind {
-            ExprKind::Column(_) => *inside = true,
-            ExprKind::Outer { .. } => *outside = true,
-            _ => {}
-        }
-        walk::children_mut(expr, &mut |child| visit(child, inside, outside))
-    }
     let (mut inside, mut outside) = (false, false);
-    let visited = visit(&mut expr.clone(), &mut inside, &mut outside);
-    visited.is_ok() && outside && !inside
+    walk::any(expr, &mut |e| {
+        inside |= matches!(e.kind, ExprKind::Column(_));
+        outside |= matches!(e.kind, ExprKind::Outer { .. });
+        inside
+    });
+    outside && !inside
 }
 
 fn same_call(a: &AggregateCall, b: &AggregateCall) -> bool {

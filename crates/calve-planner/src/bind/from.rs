@@ -379,7 +379,12 @@ fn side(joined: &Namespace, range: std::ops::Range<usize>, column: &ast::Ident) 
 fn merge(column: &ast::Ident, left: Expr, right: Expr, kind: JoinKind, fields: &[Field]) -> Result<Merged> {
     let mut stands_for = Vec::new();
     for side in [&left, &right] {
-        collect_columns(&mut side.clone(), &mut stands_for)?;
+        walk::any(side, &mut |e| {
+            if let ExprKind::Column(index) = e.kind {
+                stands_for.push(index);
+            }
+            false
+        });
     }
     let (mut left, mut right) = (left, right);
     retype(&mut left, fields)?;
@@ -395,11 +400,4 @@ fn merge(column: &ast::Ident, left: Expr, right: Expr, kind: JoinKind, fields: &
         (JoinKind::Right, Some(common)) => coerce::to(right, &common),
     };
     Ok(Merged { name: column.value.clone(), expr, fields: stands_for })
-}
-
-fn collect_columns(expr: &mut Expr, columns: &mut Vec<usize>) -> Result<()> {
-    if let ExprKind::Column(index) = expr.kind {
-        columns.push(index);
-    }
-    walk::children_mut(expr, &mut |child| collect_columns(child, columns))
 }

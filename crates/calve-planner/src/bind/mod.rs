@@ -1,7 +1,7 @@
 //! Syntax to algebra: what names mean, which types expressions have, what Flink refuses.
 //!
 //! One file for each noun: [`scope`](self) says what a name means at one level of a query, `query` and `select` build
-//! relations, `from` the joins, `table` and `view` what stands for a name in FROM, `aggregate` the grouping, `expr`, `operator`, `call`, `subquery` and the
+//! relations, `order` sorts them, `from` joins them, `table` and `view` what stands for a name in FROM, `aggregate` the grouping, `expr`, `operator`, `call`, `subquery` and the
 //! literals the expressions, `insert` the columns of a sink.
 
 use std::cell::Cell;
@@ -25,6 +25,7 @@ mod json;
 mod literal;
 mod names;
 mod operator;
+mod order;
 mod over;
 mod query;
 mod scope;
@@ -138,7 +139,7 @@ impl Binder<'_> {
 
     /// Flink's sentence for a target that does not exist is another one than for a source.
     fn missing_sink(&self, error: Error, name: &[&str]) -> Error {
-        if error.code != "unknown-table" {
+        if !matches!(error.code, "unknown-table" | "unknown-catalog") {
             return error;
         }
         let (catalog, database) = self.catalog.current();

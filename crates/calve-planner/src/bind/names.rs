@@ -7,24 +7,9 @@ use calve_types::{Error, Result, Span};
 
 use super::span;
 
-/// The candidate most like `name`: equal but for case, or a short edit away.
-pub(super) fn similar<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = name.to_lowercase();
-    candidates
-        .into_iter()
-        .filter(|c| *c != name)
-        .map(|c| {
-            let candidate = c.to_lowercase();
-            (if candidate == lower { 0 } else { 1 + strsim::osa_distance(&candidate, &lower) }, c)
-        })
-        .filter(|(distance, _)| *distance <= 1 + name.chars().count().div_ceil(3))
-        .min()
-        .map(|(_, c)| c)
-}
-
 /// `did you mean 'x'?` for the candidate most like `name`.
 pub(super) fn did_you_mean<'a>(error: Error, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Error {
-    match similar(name, candidates) {
+    match calve_options::nearest(name, candidates.into_iter().filter(|c| *c != name)) {
         Some(candidate) => error.with_hint(format!("did you mean '{candidate}'?")),
         None => error,
     }
@@ -78,9 +63,12 @@ mod tests {
     }
 
     #[test]
-    fn suggestions_prefer_case() {
-        assert_eq!(similar("ID", ["i", "id"]), Some("id"));
-        assert_eq!(similar("nmae", ["id", "name"]), Some("name"));
-        assert_eq!(similar("zzzz", ["id", "name"]), None);
+    fn suggestions_are_other_names() {
+        let hint = |name: &str, known: &[&str]| {
+            did_you_mean(Error::new("unknown-column", "no"), name, known.iter().copied()).hint
+        };
+        assert_eq!(hint("ID", &["i", "id"]).as_deref(), Some("did you mean 'id'?"));
+        assert_eq!(hint("nmae", &["id", "nmae", "name"]).as_deref(), Some("did you mean 'name'?"));
+        assert_eq!(hint("zzzz", &["id", "name"]), None);
     }
 }

@@ -5,7 +5,7 @@ use calve_sql::ast;
 use calve_types::{Error, LogicalType, Result, Span, Value};
 
 use super::call::{self, Call};
-use super::query::orderable;
+use super::order::orderable;
 use super::scope::{Scope, Windows};
 use super::{Binder, coerce, expr, span, walk};
 use crate::expr::{Bound, Expr, ExprKind, Frame, OverCall, OverFunction, SortKey};
@@ -343,7 +343,7 @@ impl Binder<'_> {
     /// `invalid-window` without a function over a window, and those of conditions.
     pub(super) fn qualify(&self, condition: &ast::Expr, scope: &Scope<'_>) -> Result<Expr> {
         let bound = self.condition(condition, scope, "QUALIFY clause")?;
-        if !has_over(&mut bound.clone()) {
+        if !walk::any(&bound, &mut |e| matches!(e.kind, ExprKind::Over(_))) {
             return Err(Error::new("invalid-window", "QUALIFY needs a function over a window")
                 .with_detail(format!("QUALIFY expression '{condition}' must contain a window function"))
                 .with_hint("write WHERE for other conditions")
@@ -445,15 +445,6 @@ fn not_applicable(call: &OverCall, args: &[Expr]) -> Error {
             types.join(", ")
         ))
         .at(call.span)
-}
-
-fn has_over(e: &mut Expr) -> bool {
-    let mut found = matches!(e.kind, ExprKind::Over(_));
-    let visited = walk::children_mut(e, &mut |child| {
-        found |= has_over(child);
-        Ok(())
-    });
-    visited.is_ok() && found
 }
 
 /// Replaces the calls in an expression by columns after `width` others.

@@ -7,7 +7,8 @@ use calve_types::{Error, LogicalType, Result, Span};
 
 use super::aggregate::Grouping;
 use super::names::Suffix;
-use super::query::{Bound, Slice, Sorted, one_row, orderable};
+use super::order::{Sorted, orderable};
+use super::query::{Bound, Slice, one_row};
 use super::scope::{Aggregates, Env, Namespace, Scope, Windows, ambiguous, fields};
 use super::{Binder, expr, names, span};
 use crate::expr::Expr;

@@ -139,7 +139,7 @@ impl Binder<'_> {
     /// The table of a name of one to three parts.
     ///
     /// # Errors
-    /// `unknown-table`, and what the catalog answers.
+    /// `unknown-table`, `unknown-catalog`, and what the catalog answers.
     pub(super) fn table(&self, name: &[&str], hints: &[(String, String)], place: Span) -> Result<Arc<TableEntry>> {
         let (catalog, database) = self.catalog.current();
         let (catalog, database, table) = match *name {
@@ -157,6 +157,12 @@ impl Binder<'_> {
         let path = TablePath { catalog: catalog.to_owned(), database: database.to_owned(), table: table.to_owned() };
         let found = self.catalog.table(&path, hints).map_err(|e| e.at(place))?;
         found.ok_or_else(|| {
+            let known = self.catalog.catalogs();
+            if name.len() == 3 && !known.contains(&path.catalog) {
+                let error = Error::new("unknown-catalog", format!("catalog '{catalog}' does not exist"))
+                    .with_detail(format!("Object '{catalog}' not found"));
+                return names::did_you_mean(error, catalog, known.iter().map(String::as_str)).at(place);
+            }
             let detail = match name {
                 [_] => format!("Object '{table}' not found"),
                 _ => format!("Object '{table}' not found within '{catalog}.{database}'"),

@@ -6,6 +6,36 @@ use super::nested;
 use crate::expr::{Expr, ExprKind, OverCall, SubqueryKind};
 use crate::rel::{Rel, RelKind};
 
+/// The expressions directly inside of an expression, those inside of a subquery's query not among them.
+pub(crate) fn children(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Outer { .. } => vec![],
+        ExprKind::Call { args, .. } => args.iter().collect(),
+        ExprKind::Cast { expr, .. } | ExprKind::Field { expr, .. } => vec![expr],
+        ExprKind::Case { branches, otherwise } => {
+            branches.iter().flat_map(|(when, then)| [when, then]).chain(otherwise.as_deref()).collect()
+        }
+        ExprKind::Over(call) => over_exprs(call).collect(),
+        ExprKind::Subquery { kind: SubqueryKind::In { expr, .. }, .. } => vec![expr],
+        ExprKind::Subquery { .. } => vec![],
+    }
+}
+
+/// The expressions of a call over a window.
+pub(crate) fn over_exprs(call: &OverCall) -> impl Iterator<Item = &Expr> + Clone {
+    call.args.iter().chain(&call.partition).chain(call.order.iter().map(|key| &key.expr))
+}
+
+/// Whether an expression, or one inside of it but not inside of a subquery's query, is such a one.
+pub(crate) fn any(expr: &Expr, is: &mut dyn FnMut(&Expr) -> bool) -> bool {
+    is(expr) || nested(|| children(expr).into_iter().any(|child| any(child, is)))
+}
+
+/// Whether an expression contains a query.
+pub(crate) fn has_subquery(expr: &Expr) -> bool {
+    any(expr, &mut |e| matches!(e.kind, ExprKind::Subquery { .. }))
+}
+
 /// Calls `f` on the expressions directly below; those inside a subquery are not among them.
 pub(super) fn children_mut(expr: &mut Expr, f: &mut dyn FnMut(&mut Expr) -> Result<()>) -> Result<()> {
     match &mut expr.kind {
@@ -121,16 +151,6 @@ fn in_expression(expr: &mut Expr, below: usize, f: &mut dyn FnMut(usize, &mut Ex
             _ => Ok(()),
         }
     })
-}
-
-/// Whether an expression contains a query.
-pub(super) fn has_subquery(expr: &Expr) -> bool {
-    fn visit(expr: &mut Expr, found: &mut bool) -> Result<()> {
-        *found |= matches!(expr.kind, ExprKind::Subquery { .. });
-        nested(|| children_mut(expr, &mut |child| visit(child, found)))
-    }
-    let mut found = false;
-    visit(&mut expr.clone(), &mut found).is_ok() && found
 }
 
 /// Gives an expression, and all inside of it, the place of what stands for it in the statement.

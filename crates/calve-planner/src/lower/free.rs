@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Outer;
-use crate::expr::{Expr, ExprKind, OverCall, SubqueryKind};
+pub(super) use crate::bind::walk::{children, has_subquery, over_exprs};
+use crate::expr::{Expr, ExprKind};
 use crate::rel::{Rel, RelKind};
 
 /// The fields of queries outside of `level` that a relation of a query of that level refers to.
@@ -18,31 +19,6 @@ pub(super) fn of_expr(expr: &Expr, level: usize) -> BTreeSet<Outer> {
     let mut found = BTreeSet::new();
     visit_expr(expr, level, level, &mut found);
     found
-}
-
-/// Whether an expression contains a subquery.
-pub(super) fn has_subquery(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Subquery { .. }) || children(expr).into_iter().any(has_subquery)
-}
-
-/// The expressions directly inside of an expression, those inside of a subquery's query not among them.
-pub(super) fn children(expr: &Expr) -> Vec<&Expr> {
-    match &expr.kind {
-        ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Outer { .. } => vec![],
-        ExprKind::Call { args, .. } => args.iter().collect(),
-        ExprKind::Cast { expr, .. } | ExprKind::Field { expr, .. } => vec![expr],
-        ExprKind::Case { branches, otherwise } => {
-            branches.iter().flat_map(|(when, then)| [when, then]).chain(otherwise.as_deref()).collect()
-        }
-        ExprKind::Over(call) => over_exprs(call).collect(),
-        ExprKind::Subquery { kind: SubqueryKind::In { expr, .. }, .. } => vec![expr],
-        ExprKind::Subquery { .. } => vec![],
-    }
-}
-
-/// The expressions of a call over a window.
-pub(super) fn over_exprs(call: &OverCall) -> impl Iterator<Item = &Expr> + Clone {
-    call.args.iter().chain(&call.partition).chain(call.order.iter().map(|key| &key.expr))
 }
 
 /// The relations directly below a relation and the expressions it evaluates.

@@ -17,6 +17,7 @@ mod forget;
 mod free;
 mod guards;
 mod null_safe;
+mod outermost;
 mod over;
 mod plans;
 mod relation;

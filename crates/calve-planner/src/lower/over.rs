@@ -33,6 +33,7 @@ use datafusion::physical_expr::expressions::Column as PhysicalColumn;
 
 use super::aggregate::{Inputs, position_of};
 use super::expr::references;
+use super::outermost::{Outermost, Side};
 use super::subquery::Domain;
 use super::{Lowered, Lowering, failed, free};
 use crate::expr::{Bound, Expr, Frame, OverCall, OverFunction};
@@ -185,8 +186,11 @@ impl Window {
     fn aggregate(&self, aggregate: NativeAggregate, name: &str, frame: Frame) -> DfExpr {
         let NativeAggregate { func, params } = aggregate;
         // Flink's skip NULLs.
+        let (first, last) = (frame.start == Bound::First, frame.end == Bound::Last);
         let by_position = match name {
             _ if is_empty(frame) => None,
+            "FIRST_VALUE" if last => Some(Outermost::udwf(Side::First)),
+            "LAST_VALUE" if first || last => Some(Outermost::udwf(Side::Last)),
             "FIRST_VALUE" => Some(first_value_udwf()),
             "LAST_VALUE" => Some(last_value_udwf()),
             _ => None,
@@ -274,6 +278,9 @@ fn number(key: DfExpr, logical: &LogicalType) -> DfExpr {
     }
 }
 
+/// More than any distance between two values of INT, of a smaller integer, or of DATE in days.
+const FARTHEST: i64 = 1 << 40;
+
 fn frame(call: &OverCall) -> WindowFrame {
     if is_empty(call.frame) {
         return whole();
@@ -284,7 +291,8 @@ fn frame(call: &OverCall) -> WindowFrame {
     let distance = |n: i64| match (range, wide) {
         (false, _) => ScalarValue::UInt64(Some(n.unsigned_abs())),
         (true, true) => ScalarValue::Decimal128(Some(i128::from(n.unsigned_abs())), 38, 0),
-        (true, false) => ScalarValue::Int64(Some(n.checked_abs().unwrap_or(i64::MAX))),
+        // DataFusion wraps around; no two values of the narrower types are farther apart than this.
+        (true, false) => ScalarValue::Int64(Some(n.checked_abs().map_or(FARTHEST, |n| n.min(FARTHEST)))),
     };
     let null = ScalarValue::UInt64(None);
     let bound = |bound: Bound| match bound {
@@ -406,6 +414,7 @@ impl WindowUDFImpl for Anew {
             schema,
             exprs,
             fields,
+            known: None,
         }))
     }
 }
@@ -421,10 +430,29 @@ struct Frames {
     schema: Schema,
     exprs: Vec<Arc<dyn PhysicalExpr>>,
     fields: Vec<FieldRef>,
+    /// The frame that was computed last and its result: rows that are equal in the order have the same frame.
+    known: Option<(Range<usize>, ScalarValue)>,
 }
 
 impl PartitionEvaluator for Frames {
     fn evaluate(&mut self, values: &[ArrayRef], range: &Range<usize>) -> DfResult<ScalarValue> {
+        match &self.known {
+            Some((known, result)) if known == range => Ok(result.clone()),
+            _ => {
+                let result = self.compute(values, range)?;
+                self.known = Some((range.clone(), result.clone()));
+                Ok(result)
+            }
+        }
+    }
+
+    fn uses_window_frame(&self) -> bool {
+        true
+    }
+}
+
+impl Frames {
+    fn compute(&self, values: &[ArrayRef], range: &Range<usize>) -> DfResult<ScalarValue> {
         let mut accumulator = self.aggregate.accumulator(AccumulatorArgs {
             return_field: Arc::clone(&self.return_field),
             schema: &self.schema,
@@ -444,9 +472,5 @@ impl PartitionEvaluator for Frames {
             accumulator.update_batch(&values)?;
         }
         accumulator.evaluate()
-    }
-
-    fn uses_window_frame(&self) -> bool {
-        true
     }
 }

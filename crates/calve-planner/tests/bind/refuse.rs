@@ -24,6 +24,7 @@ fn names() {
             "SELECT * FROM default_database.missing",
             "1:15-1:39 Object 'missing' not found within 'default_catalog.default_database'",
         ),
+        ("SELECT * FROM nocat.db.t", "1:15-1:25 Object 'nocat' not found"),
         ("WITH a AS (SELECT nope) SELECT 1", "1:19-1:23 Column 'nope' not found in any table"),
         ("SELECT a FROM (VALUES (1)) AS t(A)", "1:8-1:9 Column 'a' not found in any table; did you mean 'A'?"),
         ("SELECT T.a FROM (VALUES (1)) AS t(a)", "1:8-1:9 Table 'T' not found; did you mean 't'?"),
@@ -165,7 +166,9 @@ fn suggestions() {
     for (sql, hint) in [
         ("SELECT nmae FROM t", "did you mean 'name'?"),
         ("SELECT * FROM nums", "did you mean 'num'?"),
+        ("SELECT * FROM default_katalog.db.t", "did you mean 'default_catalog'?"),
         ("SELECT CUONT(*) FROM t", "did you mean 'COUNT'?"),
+        ("SELECT ROW_NUMBR() OVER (ORDER BY id) FROM t", "did you mean 'ROW_NUMBER'?"),
         (
             "SELECT name, SUM(id) AS total FROM t GROUP BY name HAVING total > 5",
             "GROUP BY and HAVING do not see aliases of the select list: repeat the expression",

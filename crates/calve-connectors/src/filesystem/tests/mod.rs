@@ -1,6 +1,7 @@
 //! Tables of files through the crate's own functions. What a format reads and writes is what Flink 2.1.3 answered.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod overwrite;
 mod read_csv;
 mod read_json;
 mod round_trip;

@@ -20,21 +20,21 @@ fn strings(values: &[Option<&str>]) -> ArrayRef {
     Arc::new(StringArray::from(values.to_vec()))
 }
 
-fn ints(values: &[i32]) -> ArrayRef {
+pub(super) fn ints(values: &[i32]) -> ArrayRef {
     Arc::new(Int32Array::from(values.to_vec()))
 }
 
-async fn pending(table: &TableDefinition, overwrite: bool, arrays: Vec<ArrayRef>) -> Box<dyn Pending> {
+pub(super) async fn pending(table: &TableDefinition, overwrite: bool, arrays: Vec<ArrayRef>) -> Box<dyn Pending> {
     let mode = SinkMode { overwrite, static_partition: Vec::new() };
     write(table, mode, vec![batch(table, arrays)], &context().0).await.unwrap()
 }
 
-async fn insert(table: &TableDefinition, overwrite: bool, arrays: Vec<ArrayRef>) {
+pub(super) async fn insert(table: &TableDefinition, overwrite: bool, arrays: Vec<ArrayRef>) {
     pending(table, overwrite, arrays).await.commit().await.unwrap();
 }
 
 /// All names in a folder, hidden ones and those within too.
-fn all_names(path: &Path) -> Vec<String> {
+pub(super) fn all_names(path: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for entry in fs::read_dir(path).unwrap() {
         let path = entry.unwrap().path();
