@@ -411,6 +411,6 @@ pub fn scalar(name: &str) -> Option<&'static ScalarFunction> {
 }
 
 /// All names of functions (not of operators), for suggestions.
-pub fn scalar_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn scalar_names() -> impl Iterator<Item = &'static str> {
     all().filter(|f| f.syntax == Syntax::Function).flat_map(|f| [&f.name].into_iter().chain(f.aliases).copied())
 }

@@ -375,6 +375,6 @@ pub fn aggregate(name: &str) -> Option<&'static AggregateFunction> {
 }
 
 /// All names of aggregate functions, for suggestions.
-pub fn aggregate_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn aggregate_names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().flat_map(|f| [&f.name].into_iter().chain(f.aliases).copied())
 }

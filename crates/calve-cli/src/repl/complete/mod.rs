@@ -1,6 +1,6 @@
 //! What the Tab key offers.
 //!
-//! [`context`] reads off the text what may stand at the cursor; here the names of that kind are collected.
+//! [`mod@context`] reads off the text what may stand at the cursor; here the names of that kind are collected.
 
 mod around;
 mod context;
