@@ -15,7 +15,7 @@ CALVE = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "target/debug/calve")
 def calve(folder, sql):
     """Runs statements in the catalog; the rows of the last one."""
     catalog = (f"CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'jdbc', "
-               f"'uri' = 'jdbc:sqlite:{folder}/catalog.db', 'warehouse' = 'file://{folder}/warehouse'); USE CATALOG lake; ")
+               f"'uri' = 'jdbc:sqlite:{folder}/catalog.db', 'warehouse' = 'file://{folder}/warehouse'); USE CATALOG lake; SET 'execution.runtime-mode' = 'batch'; ")
     done = subprocess.run([CALVE, "--output", "jsonl", "-e", catalog + sql], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"calve failed:\n{done.stdout}\n{done.stderr}")
