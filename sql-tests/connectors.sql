@@ -74,3 +74,6 @@ CREATE TABLE e5 (a INT) WITH ('connector' = 'filesystem', 'path' = 's3://bucket/
 SELECT * FROM e5;
 CREATE TABLE e6 (m MAP<STRING, INT>) WITH ('connector' = 'filesystem', 'path' = '${TMP}/c', 'format' = 'csv');
 SELECT * FROM e6;
+CREATE TABLE tabs (i INT, s STRING) WITH ('connector' = 'filesystem', 'path' = '${TMP}/tabs', 'format' = 'csv', 'csv.field-delimiter' = U&'\0009');
+INSERT INTO tabs VALUES (1, 'a,b');
+SELECT * FROM tabs;

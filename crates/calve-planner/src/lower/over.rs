@@ -297,7 +297,9 @@ fn frame(call: &OverCall) -> WindowFrame {
     let null = ScalarValue::UInt64(None);
     let bound = |bound: Bound| match bound {
         Bound::First => WindowFrameBound::Preceding(null.clone()),
-        Bound::Offset(n) if n <= 0 => WindowFrameBound::Preceding(distance(n)),
+        // `CURRENT ROW AND 0 FOLLOWING`: DataFusion sees a frame that ends before it begins
+        Bound::Offset(0) => WindowFrameBound::CurrentRow,
+        Bound::Offset(n) if n < 0 => WindowFrameBound::Preceding(distance(n)),
         Bound::Offset(n) => WindowFrameBound::Following(distance(n)),
         Bound::Current => WindowFrameBound::CurrentRow,
         Bound::Last => WindowFrameBound::Following(null.clone()),

@@ -134,9 +134,10 @@ impl Parser {
         }
     }
 
+    /// A string literal, `U&'..'` included.
     pub(crate) fn take_string(&mut self) -> Option<String> {
         match self.peek(0) {
-            Some(Token::SingleQuotedString(s)) => {
+            Some(Token::SingleQuotedString(s) | Token::UnicodeStringLiteral(s)) => {
                 let text = s.clone();
                 self.at += 1;
                 Some(text)
