@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use calve_functions::{Civil, civil_of};
+
 /// `Double.toString`.
 pub(crate) fn double(value: f64) -> String {
     let mut text = String::new();
@@ -70,22 +72,9 @@ pub(crate) fn strip_zeros(mut unscaled: i128, scale: u8) -> (i128, i32) {
     (unscaled, scale)
 }
 
-/// A date of days since 1970-01-01: year, month, day.
-pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days.saturating_add(719_468);
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
 /// `LocalDate.toString`, which is also `ISO_LOCAL_DATE`'s format.
 pub(crate) fn push_date(days: i64, out: &mut String) {
-    let (year, month, day) = civil(days);
+    let Civil { year, month, day } = civil_of(days);
     let _ = match year {
         0..=9999 => write!(out, "{year:04}"),
         ..0 => write!(out, "-{:04}", year.unsigned_abs()),

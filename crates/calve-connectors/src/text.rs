@@ -1,6 +1,10 @@
 //! Values from text, as the readers of Flink's text formats take them. They take other texts than CAST does: a time
 //! must have its minutes, `24:00:00` is midnight, `1e400` is Infinity.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use calve_functions::{Civil, days_in_month, days_of};
+
 /// Why a text is no such value, in the words of the Java method that Flink calls.
 pub(crate) type Why = String;
 
@@ -137,24 +141,6 @@ fn ymd(text: &str) -> Option<Ymd> {
     ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((year, month, day))
 }
 
-fn days_in_month(year: i64, month: u32) -> u32 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days since 1970-01-01 of a date in the proleptic Gregorian calendar.
-fn days((year, month, day): Ymd) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((i64::from(month) + 9) % 12) + 2) / 5 + i64::from(day) - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
 /// `java.sql.Date.valueOf`: `yyyy-[m]m-[d]d`, a day up to 31 (the 30th of February is the 1st or 2nd of March).
 pub(crate) fn sql_date(text: &str) -> Result<i32, Why> {
     let parse = || {
@@ -167,7 +153,7 @@ pub(crate) fn sql_date(text: &str) -> Result<i32, Why> {
         }
         // the year 0 is 1 BC, whose number in java.sql.Date is 1
         let year = i64::from(year.max(1));
-        i32::try_from(days((year, month, 1)) + i64::from(day) - 1).ok()
+        i32::try_from(days_of(Civil { year, month, day: 1 }) + i64::from(day) - 1).ok()
     };
     parse().ok_or_else(|| format!("'{text}' is no date such as 2024-01-31"))
 }
@@ -177,7 +163,7 @@ pub(crate) fn iso_date(text: &str) -> Result<i32, Why> {
     let parse = || {
         let (year, month, day) = ymd(text)?;
         // ISO_LOCAL_DATE resolves strictly
-        (day <= days_in_month(year, month)).then(|| i32::try_from(days((year, month, day))).ok())?
+        (day <= days_in_month(year, month)).then(|| i32::try_from(days_of(Civil { year, month, day })).ok())?
     };
     parse().ok_or_else(|| format!("Text '{text}' could not be parsed"))
 }
@@ -248,7 +234,7 @@ pub(crate) fn timestamp(text: &str, format: TimestampFormat, zoned: bool) -> Res
         let (seconds, nanos) = clock(clock_text, format == TimestampFormat::Iso)?;
         // Java's SMART resolver: the 30th of February is its last day
         let day = day.min(days_in_month(year, month));
-        Some((days((year, month, day)) * 86_400 + i64::from(seconds), nanos))
+        Some((days_of(Civil { year, month, day }) * 86_400 + i64::from(seconds), nanos))
     };
     parse().ok_or_else(|| format!("Text '{text}' could not be parsed"))
 }
@@ -299,14 +285,7 @@ pub(crate) fn base64(text: &str) -> Result<Vec<u8>, Why> {
 
 /// Base64 with padding.
 pub(crate) fn push_base64(bytes: &[u8], out: &mut Vec<u8>) {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for group in bytes.chunks(3) {
-        let bits = group.iter().chain(std::iter::repeat(&0)).take(3).fold(0u32, |bits, b| bits << 8 | u32::from(*b));
-        for letter in 0..4 {
-            let index = (bits >> (18 - 6 * letter)) as usize & 63;
-            out.push(if letter > group.len() { b'=' } else { LETTERS.get(index).copied().unwrap_or(b'=') });
-        }
-    }
+    out.extend_from_slice(STANDARD.encode(bytes).as_bytes());
 }
 
 #[cfg(test)]

@@ -56,14 +56,17 @@ pub(crate) fn truncate_nanos(nanos: u32, precision: u8) -> u32 {
 
 /// A date: year (0 is 1 BC), month 1 to 12, day 1 to 31.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Civil {
+pub struct Civil {
+    /// Year; 0 is 1 BC.
     pub year: i64,
+    /// Month, 1 to 12.
     pub month: u32,
+    /// Day of the month, 1 to 31.
     pub day: u32,
 }
 
 /// Days since 1970-01-01 of a date (Howard Hinnant's `days_from_civil`).
-pub(crate) fn days_of(date: Civil) -> i64 {
+pub fn days_of(date: Civil) -> i64 {
     let year = if date.month <= 2 { date.year - 1 } else { date.year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
@@ -73,7 +76,7 @@ pub(crate) fn days_of(date: Civil) -> i64 {
 }
 
 /// The date of a number of days since 1970-01-01.
-pub(crate) fn civil_of(days: i64) -> Civil {
+pub fn civil_of(days: i64) -> Civil {
     let days = days.saturating_add(719_468);
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
@@ -90,7 +93,8 @@ pub(crate) fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
-pub(crate) fn days_in_month(year: i64, month: u32) -> u32 {
+/// Days of a month of the proleptic Gregorian calendar.
+pub fn days_in_month(year: i64, month: u32) -> u32 {
     match month {
         2 => 28 + u32::from(is_leap(year)),
         4 | 6 | 9 | 11 => 30,

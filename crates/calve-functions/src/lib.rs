@@ -41,6 +41,7 @@ mod zone;
 pub use access::{case, field, literal};
 pub use aggregate::{AggregateFunction, aggregate};
 pub use cast::{CastKind, cast, cast_to_string, push_double, push_float, try_cast};
+pub use civil::{Civil, civil_of, days_in_month, days_of};
 pub use context::EvalContext;
 pub use function::{Arg, ScalarFunction, Signature, scalar};
 pub use json::{JsonBuild, JsonRead};
