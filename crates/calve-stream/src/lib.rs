@@ -1,0 +1,1 @@
+//! Flink's streaming operators: changelogs and watermarks as nodes of DataFusion plans.
