@@ -28,7 +28,7 @@ pub struct Cli {
     pub history: Option<PathBuf>,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 calve test found differences; 2 a statement failed; 3 a commit's outcome is unknown; \
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 calve check or calve test found problems; 2 a statement failed; 3 a commit's outcome is unknown; \
     64 usage, or a script that cannot be read; 130 interrupted.";
 
 /// The subcommands.
@@ -40,6 +40,15 @@ pub enum Command {
     /// Run scripts and compare their results with recorded ones
     #[command(after_help = TEST_HELP)]
     Test(TestArgs),
+    /// Look for problems in scripts without running them
+    #[command(after_help = CHECK_HELP)]
+    Check(CheckArgs),
+    /// Explain the code of an error or a warning
+    #[command(after_help = "Without a code: all codes, each with a line.")]
+    Explain {
+        /// A code as it stands in brackets, such as unknown-column
+        code: Option<String>,
+    },
     /// Print completions for a shell
     #[command(after_help = "Bash: source <(calve completions bash). Zsh, fish: see the README.")]
     Completions {
@@ -51,6 +60,44 @@ pub enum Command {
 const TEST_HELP: &str = "Each NAME.sql with a NAME.out beside it runs in a fresh session and a fresh folder. In scripts, ${DATA} is \
     the folder of the script and ${TMP} the fresh folder, where relative paths lead too.\n\n\
     Exit codes: 0 all passed; 1 some failed; 64 usage, or no tests; 130 interrupted.";
+
+const CHECK_HELP: &str = "Each script is parsed and bound with a session of its own. CREATE, ALTER and DROP change catalogs in memory only; no row is \
+    read or written. What an existing catalog holds is read, unless --offline is given.\n\n\
+    Exit codes: 0 nothing found, notes aside; 1 problems; 64 usage, or a script that cannot be read.";
+
+/// Arguments of `calve check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Scripts to check; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Read no catalog: what the scripts define is all there is
+    #[arg(long)]
+    pub offline: bool,
+    /// Fail on what Flink does not run
+    #[arg(long)]
+    pub portable: bool,
+    /// How problems are printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
+    /// Script that each of the others begins with, such as one with the CREATE CATALOG statements
+    #[arg(short = 'i', long, value_name = "FILE")]
+    pub init: Option<PathBuf>,
+    /// Set an option before the first statement of each script, as SET does; may be repeated
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = key_value)]
+    pub define: Vec<(String, String)>,
+}
+
+/// How the problems of `calve check` are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// Lines of the scripts with carets, for people
+    Text,
+    /// One JSON object
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+}
 
 /// Arguments of `calve test`.
 #[derive(Debug, Args)]

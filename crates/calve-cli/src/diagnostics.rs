@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str};
+use calve_engine::{Finding, Severity};
 use calve_types::{Error, Location, Span};
 
 use crate::invocation::Script;
@@ -19,6 +20,16 @@ pub fn colours_on(terminal: bool) -> bool {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
     terminal && !no_color && !dumb
+}
+
+/// What is drawn.
+struct Report<'a> {
+    level: Level<'a>,
+    code: &'a str,
+    message: &'a str,
+    detail: Option<&'a str>,
+    hint: Option<&'a str>,
+    span: Option<Span>,
 }
 
 /// Draws errors and warnings.
@@ -49,8 +60,38 @@ impl Diagnostics {
     }
 
     fn error(&self, error: &Error, script: &Script, line: u32) -> String {
-        let excerpt = error.span.and_then(|span| excerpt(&script.text, span));
-        let mut group = Group::with_title(Level::ERROR.primary_title(&error.message).id(error.code));
+        let report = Report {
+            level: Level::ERROR,
+            code: error.code,
+            message: &error.message,
+            detail: error.detail.as_deref(),
+            hint: error.hint.as_deref(),
+            span: error.span,
+        };
+        self.report(&report, script, line)
+    }
+
+    /// A problem that `calve check` found.
+    pub fn finding(&self, finding: &Finding, script: &Script) -> String {
+        let report = Report {
+            level: match finding.severity {
+                Severity::Error => Level::ERROR,
+                Severity::Warning => Level::WARNING,
+                Severity::Note => Level::NOTE,
+            },
+            code: finding.code,
+            message: &finding.message,
+            detail: finding.detail.as_deref(),
+            hint: finding.hint.as_deref(),
+            span: Some(finding.span),
+        };
+        self.report(&report, script, 1)
+    }
+
+    fn report(&self, report: &Report<'_>, script: &Script, line: u32) -> String {
+        let excerpt = report.span.and_then(|span| excerpt(&script.text, span));
+        let title = report.level.clone().primary_title(report.message).id(report.code);
+        let mut group = Group::with_title(title);
         group = match &excerpt {
             Some(Excerpt { line, text, range }) => group.element(
                 Snippet::source(*text)
@@ -61,10 +102,10 @@ impl Diagnostics {
             ),
             None => group.element(Origin::path(&script.name).line(line.max(1) as usize)),
         };
-        if let Some(detail) = &error.detail {
+        if let Some(detail) = report.detail {
             group = group.element(Level::NOTE.message(untrusted(detail)));
         }
-        if let Some(hint) = &error.hint {
+        if let Some(hint) = report.hint {
             group = group.element(Level::HELP.message(untrusted(hint)));
         }
         self.renderer.render(&[group])

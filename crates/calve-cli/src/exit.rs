@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Everything ran.
     Done,
-    /// `calve test` found differences, or tests that could not be run.
+    /// `calve check` found problems; `calve test` differences, or tests that could not be run.
     Problems,
     /// A statement failed, or standard output could not be written.
     Failed,

@@ -15,6 +15,12 @@ pub fn of_text(text: &str) -> StatementKind {
     }
 }
 
+/// Whether a statement is QUIT or EXIT: nothing behind it is run.
+pub fn ends_script(text: &str) -> bool {
+    let text = without_comments(text).trim_end();
+    ["QUIT", "EXIT"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
 /// The text from its first word on.
 pub fn without_comments(text: &str) -> &str {
     let mut rest = text.trim_start();

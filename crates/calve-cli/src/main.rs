@@ -2,9 +2,12 @@
 //!
 //! A run goes one way: [`args`] (what was typed) to [`invocation`] (what it means) to [`run`] (the statements, one after
 //! the other, each through [`runner`]) to [`output`] (their results) and [`diagnostics`] (what went wrong). [`repl`] is the
-//! shell, [`testing`] compares what scripts give with what was recorded.
+//! shell, [`testing`] compares what scripts give with what was recorded, [`check`] looks for problems in scripts without
+//! running them, [`codes`] explains what errors and warnings mean.
 
 mod args;
+mod check;
+mod codes;
 mod diagnostics;
 mod exit;
 mod invocation;
@@ -56,6 +59,8 @@ fn start() -> Exit {
         }
         None => run_script(None, cli.options),
         Some(Command::Test(args)) => testing::run(args),
+        Some(Command::Check(args)) => check::run(args),
+        Some(Command::Explain { code }) => print_all(&codes::explain(code.as_deref())),
         Some(Command::Completions { shell }) => completions(shell),
     }
 }
@@ -80,11 +85,27 @@ fn run_script(file: Option<PathBuf>, options: RunOptions) -> Exit {
 fn completions(shell: Shell) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "calve", &mut script);
-    match io::stdout().write_all(&script) {
+    write_all(&script, Exit::Done)
+}
+
+/// Prints an answer; a question that has none is wrong usage.
+fn print_all(answer: &Result<String, String>) -> Exit {
+    match answer {
+        Ok(text) => write_all(text.as_bytes(), Exit::Done),
+        Err(why) => {
+            say(format_args!("calve: {why}"));
+            Exit::Usage
+        }
+    }
+}
+
+/// Writes to standard output, for an end that is `exit` unless that fails.
+fn write_all(bytes: &[u8], exit: Exit) -> Exit {
+    match io::stdout().write_all(bytes) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
             say(format_args!("calve: cannot write to standard output: {e}"));
             Exit::Failed
         }
-        _ => Exit::Done,
+        _ => exit,
     }
 }

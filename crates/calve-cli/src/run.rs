@@ -84,8 +84,7 @@ pub async fn run_script(runner: &mut Runner, output: &mut Output, script: &Scrip
     let mut worst = Exit::Done;
     let statements = calve_sql::split(&script.text);
     for (index, statement) in statements.iter().enumerate() {
-        let text = kind::without_comments(&statement.text).trim_end();
-        if ["QUIT", "EXIT"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        if kind::ends_script(&statement.text) {
             return worst;
         }
         let end = runner.statement(output, script, index + 1, statement).await;

@@ -180,10 +180,7 @@ pub fn source_with_metadata(
             table.name,
             names.join("\n")
         ));
-        return Err(match calve_options::nearest(key, names.iter().copied()) {
-            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-            None => error.with_hint(format!("keys are {}", names.join(", "))),
-        });
+        return Err(error.with_hint(format!("keys are {}", names.join(", "))).did_you_mean(key, names.iter().copied()));
     }
     filesystem::source(table, columns, context)
 }
@@ -235,7 +232,7 @@ pub fn suspicious_options(table: &TableDefinition) -> Vec<(String, Option<&'stat
         .options
         .keys()
         .filter(|name| name.starts_with(&prefix) && !known.contains(&name.as_str()))
-        .map(|name| (name.clone(), calve_options::nearest(name, known.iter().copied())))
+        .map(|name| (name.clone(), calve_types::nearest(name, known.iter().copied())))
         .collect()
 }
 
@@ -320,10 +317,7 @@ fn connector<'a>(table: &'a TableDefinition, options: &Options) -> Result<&'a st
             _ => refused.with_hint(format!("connectors are {}", CONNECTORS.join(", "))),
         });
     }
-    Err(match calve_options::nearest(name, CONNECTORS.into_iter()) {
-        Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-        None => error.with_hint(format!("connectors are {}", CONNECTORS.join(", "))),
-    })
+    Err(error.with_hint(format!("connectors are {}", CONNECTORS.join(", "))).did_you_mean(name, CONNECTORS.into_iter()))
 }
 
 /// Rows that were seen as soon as they were written: nothing is left to commit or to discard.

@@ -297,7 +297,7 @@ impl Options {
             |name: &str| supported.iter().any(|s| s == name) || prefix.is_some_and(|prefix| name.starts_with(prefix));
         let unknown: Vec<&str> = self.values.keys().map(String::as_str).filter(|name| !is_known(name)).collect();
         let Some(first) = unknown.first() else { return Ok(()) };
-        let nearest = calve_options::nearest(first, supported.iter().map(String::as_str)).map(str::to_owned);
+        let nearest = calve_types::nearest(first, supported.iter().map(String::as_str)).map(str::to_owned);
         supported.retain(|name| !name.starts_with("calve."));
         supported.sort_unstable();
         supported.dedup();

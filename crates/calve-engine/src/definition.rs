@@ -18,7 +18,7 @@ pub(crate) fn quoted(path: &TablePath) -> String {
 
 /// The definition of a table that is not in the session's memory: columns without comments, as Flink's connector gives
 /// them.
-fn of_entry(entry: &TableEntry) -> TableDef {
+pub(crate) fn of_entry(entry: &TableEntry) -> TableDef {
     TableDef {
         columns: entry.columns.iter().map(|c| DefinedColumn { column: c.clone(), comment: None }).collect(),
         primary_key: Some(entry.primary_key.clone()).filter(|k| !k.is_empty()).map(KeyDef::unnamed),
@@ -108,9 +108,5 @@ pub(crate) fn forget_source(table: &mut TableDef) {
 
 /// With a suggestion for a misspelt name.
 pub(crate) fn did_you_mean(error: Error, resolved: &Resolved<'_>, path: &TablePath) -> Error {
-    let known = resolved.similar_tables(path);
-    match calve_options::nearest(&path.table, known.iter().map(String::as_str)) {
-        Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-        None => error,
-    }
+    error.did_you_mean(&path.table, resolved.similar_tables(path).iter().map(String::as_str))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, StringArray};
+use arrow::array::{ArrayRef, BooleanArray, StringArray, new_empty_array};
 use arrow::record_batch::RecordBatch;
 use calve_functions::EvalContext;
 use calve_planner::Field;
@@ -19,6 +19,8 @@ pub(crate) enum Column {
     Text(&'static str, Vec<Option<String>>),
     /// BOOLEAN.
     Flag(&'static str, Vec<bool>),
+    /// TIMESTAMP_LTZ(3), of a listing that has no rows.
+    NoTimes(&'static str),
 }
 
 /// Rows of these columns, which are equally long.
@@ -32,6 +34,11 @@ pub(crate) fn rows(columns: Vec<Column>, context: &EvalContext) -> Result<Rows> 
         let (name, logical, array): (_, _, ArrayRef) = match column {
             Column::Text(name, values) => (name, LogicalType::STRING, Arc::new(StringArray::from(values))),
             Column::Flag(name, values) => (name, LogicalType::Boolean, Arc::new(BooleanArray::from(values))),
+            Column::NoTimes(name) => {
+                let logical = LogicalType::TimestampLtz(3);
+                let of = arrow_types::field(name, &logical.clone().nullable())?;
+                (name, logical, new_empty_array(of.data_type()))
+            }
         };
         fields.push(Field { name: name.to_owned(), data_type: logical.nullable() });
         arrays.push(array);
@@ -43,7 +50,7 @@ pub(crate) fn rows(columns: Vec<Column>, context: &EvalContext) -> Result<Rows> 
         .map(|fields| Arc::new(arrow::datatypes::Schema::new(fields)))?;
     let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(|e| from_datafusion(e.into()))?;
     let batches = Box::pin(RecordBatchStreamAdapter::new(schema, stream::iter([Ok(batch)])));
-    Ok(Rows { columns: fields, batches, context: *context })
+    Ok(Rows::new(fields, batches, *context))
 }
 
 /// A listing of one text column.

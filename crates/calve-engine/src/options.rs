@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use calve_options::Place;
+use calve_options::{Kind, Place};
 
+use crate::check::rules::unknown_option;
 use crate::result::Warning;
 
 /// Options of a session. `RESET` returns to the initial ones (`-D`).
@@ -36,9 +37,9 @@ impl Options {
     /// `invalid-option` for a value the option does not take.
     pub fn set(&mut self, key: &str, value: &str) -> calve_types::Result<Option<Warning>> {
         calve_options::check(key, value, Place::Session)
-            .map_err(|e| calve_types::Error::new("invalid-option", e.to_string()))?;
+            .map_err(|e| invalid(key, value, &e.to_string()))?;
         self.current.insert(key.to_owned(), value.to_owned());
-        Ok(unknown_option(key, Place::Session))
+        Ok(unknown_option::misspelt(key, Place::Session))
     }
 
     /// Returns an option to its initial value.
@@ -70,15 +71,14 @@ impl Options {
     }
 }
 
-/// A warning for an option that nobody knows but that resembles a known one.
-pub(crate) fn unknown_option(name: &str, place: Place) -> Option<Warning> {
-    if calve_options::find(name, place).is_some() {
-        return None;
-    }
-    calve_options::suggest(name, place).map(|known| Warning {
-        code: "unknown-option",
-        message: format!("option '{name}' is not known; did you mean '{known}'?"),
-    })
+/// The error for a value that an option does not take, with the word it may have been meant to be.
+fn invalid(key: &str, value: &str, message: &str) -> calve_types::Error {
+    let words: &[&str] = match calve_options::find(key, Place::Session).map(|option| option.kind) {
+        Some(Kind::OneOf(words)) => words,
+        Some(Kind::Boolean) => &["true", "false"],
+        _ => &[],
+    };
+    calve_types::Error::new("invalid-option", message).did_you_mean(value.trim(), words.iter().copied())
 }
 
 #[cfg(test)]
@@ -106,5 +106,7 @@ mod tests {
         assert!(warning.message.contains("did you mean 'table.local-time-zone'"));
         assert_eq!(options.get("table.local-time-zon"), Some("UTC"));
         assert!(options.set("table.exec.sink.not-null-enforcer", "x").is_err());
+        let error = options.set("execution.runtime-mode", "bacth").unwrap_err();
+        assert_eq!(error.hint.as_deref(), Some("did you mean 'batch'?"));
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use calve_connectors::ConnectorContext;
 use calve_functions::EvalContext;
 use calve_planner::lower::{self, LowerContext};
+use calve_planner::stream::{self, Node};
 use calve_planner::{Rel, TableEntry};
 use calve_types::Result;
 use datafusion::catalog::TableProvider;
@@ -34,8 +35,18 @@ pub(crate) struct Runner<'a> {
 /// A query to run.
 pub(crate) struct Query<'q> {
     pub rel: &'q Rel,
+    /// Its operators, if its changes are wanted: then a column of changes stands behind its own. Without them it gives the
+    /// rows that are left in the end.
+    pub changes: Option<&'q Node>,
     /// How many parts of it may run at once. In one part the rows come in the order of their tables.
     pub partitions: usize,
+}
+
+impl Query<'_> {
+    /// Changes are seen in the order in which they happen.
+    fn partitions(&self) -> usize {
+        if self.changes.is_some() { 1 } else { self.partitions }
+    }
 }
 
 /// A query as DataFusion runs it.
@@ -86,12 +97,24 @@ impl<'a> Runner<'a> {
         &self.progress
     }
 
+    /// The operators of a query whose rows change: `None` in batch mode, and for a query that only adds rows.
+    ///
+    /// # Errors
+    /// `not-supported` for what cannot be done with rows that change.
+    pub fn changelog(&self, rel: &Rel) -> Result<Option<Node>> {
+        if !self.options.is_streaming() {
+            return Ok(None);
+        }
+        Ok(Some(stream::plan(rel)?).filter(Node::changes))
+    }
+
     /// Lowers, optimises and starts a query; nothing runs before the stream is polled.
     ///
     /// # Errors
     /// What the lowering refuses, what a table's read options are wrong in, what DataFusion cannot plan.
-    pub async fn stream(&self, rel: &Rel, partitions: usize) -> Result<SendableRecordBatchStream> {
-        let optimised = self.optimise(&Query { rel, partitions }, &Providers::default(), Joins::Hash)?;
+    pub async fn stream(&self, query: &Query<'_>) -> Result<SendableRecordBatchStream> {
+        let partitions = query.partitions();
+        let optimised = self.optimise(query, &Providers::default(), Joins::Hash)?;
         let plan = optimised.plan.clone();
         let planned = self.plan(optimised).await?;
         let rows = self.start(&planned)?;
@@ -143,8 +166,12 @@ impl<'a> Runner<'a> {
         let source = |entry: &TableEntry| -> Result<Arc<dyn TableSource>> {
             Ok(provider_as_source(providers.get(entry, || provider(entry))?))
         };
-        let plan = lower::plan(query.rel, &LowerContext { eval: self.connectors.eval, source: &source })?;
-        let state = spill::session_state(query.partitions, self.runtime.clone(), joins);
+        let context = LowerContext { eval: self.connectors.eval, source: &source };
+        let plan = match query.changes {
+            Some(node) => lower::changelog(node, &context)?,
+            None => lower::plan(query.rel, &context)?,
+        };
+        let state = spill::session_state(query.partitions(), self.runtime.clone(), joins);
         Ok(Optimised { plan: state.optimize(&plan).map_err(from_datafusion)?, state })
     }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use calve_connectors::{ConnectorContext, MetadataColumn, TableDefinition};
 use calve_iceberg::Table;
-use calve_iceberg::catalog::Catalog as IcebergCatalog;
+use calve_iceberg::catalog::Replacement;
+use calve_iceberg::commit::TableOps;
 use calve_iceberg::metadata::metadata_table;
 use calve_iceberg::scan::{ScanOptions, provider};
 use calve_options::Place;
@@ -17,15 +18,17 @@ use calve_types::{DataType, Error, Result, Span};
 use datafusion::catalog::TableProvider;
 use iceberg::spec::Transform;
 
+use crate::catalogs::functions::FunctionDef;
 use crate::catalogs::object::{CatalogObject, TableDef, ViewDef};
 use crate::catalogs::{CatalogKind, Catalogs};
-use crate::options::{Options, unknown_option};
+use crate::check::rules::unknown_option;
+use crate::options::Options;
 use crate::result::Warning;
 
 /// What [`TableEntry::handle`] holds for an Iceberg table.
 pub(crate) struct IcebergHandle {
-    /// The catalog, for commits.
-    pub catalog: Arc<dyn IcebergCatalog>,
+    /// What commits go through: its catalog, or the replacement that the statement makes of it.
+    pub home: Arc<dyn TableOps>,
     /// The version of the statement.
     pub table: Table,
     /// The options of the table's hint.
@@ -133,6 +136,17 @@ impl<'a> Resolved<'a> {
         self.tables.insert((path.clone(), vec![]), Arc::new(connector_entry(path, table, &[])));
     }
 
+    /// Acts as if an Iceberg table were replaced already.
+    ///
+    /// # Errors
+    /// `not-supported` for a type that Flink does not have.
+    pub fn assume_replaced(&mut self, path: &TablePath, replacement: &Arc<Replacement>) -> Result<()> {
+        let (home, table) = (replacement.clone(), replacement.table().clone());
+        let entry = iceberg_entry(path.clone(), home, table, BTreeMap::new())?;
+        self.tables.insert((path.clone(), vec![]), Arc::new(entry));
+        Ok(())
+    }
+
     /// The names of the columns of a loaded table or view.
     pub fn columns(&self, path: &TablePath) -> Option<Vec<String>> {
         let (_, entry) = self.tables.iter().find(|((loaded, _), _)| loaded == path)?;
@@ -195,19 +209,24 @@ impl<'a> Resolved<'a> {
         self.siblings.insert(key, names.into_iter().collect());
     }
 
-    /// Warnings about options in hints that look misspelt.
+    /// Warnings about options in hints that the tables do not have.
     pub fn warnings(&self, statement: &calve_sql::Statement) -> Vec<Warning> {
         let target = match statement {
             calve_sql::Statement::Insert(insert) => Some(insert.table.span),
             _ => None,
         };
-        referenced(statement)
-            .iter()
-            .flat_map(|reference| {
-                let place = if Some(reference.span) == target { Place::Write } else { Place::Read };
-                reference.hints.iter().filter_map(move |(key, _)| unknown_option(key, place))
-            })
-            .collect()
+        let mut warnings = vec![];
+        for reference in referenced(statement).iter().filter(|reference| !reference.hints.is_empty()) {
+            let place = if Some(reference.span) == target { Place::Write } else { Place::Read };
+            let key = full_path(self.catalogs, &reference.parts).map(|path| (path, reference.hints.clone()));
+            let Some(entry) = key.and_then(|key| self.tables.get(&key)) else { continue };
+            // a connector says itself what it does not know
+            if downcast::<ConnectorHandle>(&entry.handle).is_none() {
+                let unknown = reference.hints.iter().filter_map(|(name, _)| unknown_option::in_hint(name, place));
+                warnings.extend(unknown.map(|warning| warning.at(reference.span)));
+            }
+        }
+        warnings
     }
 
     /// Warnings about options of the loaded tables that look misspelt: Flink takes them in silence.
@@ -220,7 +239,7 @@ impl<'a> Resolved<'a> {
                 messages.insert(format!("option '{option}' of table '{}' is not known{meant}", entry.path));
             }
         }
-        messages.into_iter().map(|message| Warning { code: "unknown-option", message }).collect()
+        messages.into_iter().map(|message| Warning::new("unknown-option", message)).collect()
     }
 
     /// The provider that reads a table.
@@ -291,7 +310,10 @@ fn connector_entry(path: &TablePath, table: &TableDef, hints: &[(String, String)
         path: path.clone(),
         columns: table.columns.iter().map(|c| c.column.clone()).collect(),
         primary_key: table.key_columns().to_vec(),
-        watermark: table.watermark.as_ref().map(|w| w.column.join(".")),
+        watermark: table
+            .watermark
+            .as_ref()
+            .map(|w| calve_planner::Watermark { column: w.column.join("."), expr: w.expr.clone() }),
         partition_keys: table.partition_keys.clone(),
         options,
         writable: true,
@@ -318,9 +340,13 @@ fn physical(columns: Vec<(String, DataType)>) -> Vec<Column> {
     columns.into_iter().map(|(name, data_type)| Column::physical(name, data_type)).collect()
 }
 
-fn iceberg_entry(
+/// An Iceberg table as the binder sees it.
+///
+/// # Errors
+/// `not-supported` for columns of a type Flink has no counterpart of.
+pub(crate) fn iceberg_entry(
     path: TablePath,
-    catalog: Arc<dyn IcebergCatalog>,
+    home: Arc<dyn TableOps>,
     table: Table,
     hints: BTreeMap<String, String>,
 ) -> Result<TableEntry> {
@@ -343,7 +369,7 @@ fn iceberg_entry(
         options: metadata.properties().iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
         writable: true,
         view: None,
-        handle: Arc::new(IcebergHandle { catalog, table, hints }),
+        handle: Arc::new(IcebergHandle { home, table, hints }),
     })
 }
 
@@ -368,6 +394,10 @@ impl CatalogReader for Resolved<'_> {
         let connector = downcast::<ConnectorHandle>(&table.handle).and_then(|h| h.definition.options.get("connector"));
         let offered = connector.map(|name| calve_connectors::source_metadata(name)).unwrap_or_default();
         offered.into_iter().map(|(key, data_type)| (key.to_owned(), data_type)).collect()
+    }
+
+    fn refused_function(&self, name: &[String]) -> Option<Error> {
+        self.catalogs.user_function(name).map(FunctionDef::refused)
     }
 
     fn catalogs(&self) -> Vec<String> {

@@ -6,7 +6,9 @@ use arrow::array::Array;
 use arrow::record_batch::RecordBatch;
 use calve_functions::EvalContext;
 use calve_planner::Field;
-use calve_types::{Error, Result};
+use calve_stream::Op;
+use calve_stream::op::Ops;
+use calve_types::{Error, Result, Span};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::{FutureExt, StreamExt};
 
@@ -31,6 +33,23 @@ pub struct Warning {
     pub code: &'static str,
     /// One line.
     pub message: String,
+    /// Where in the script, if the warning is about a place.
+    pub span: Option<Span>,
+}
+
+impl Warning {
+    /// A warning without a place.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), span: None }
+    }
+
+    /// At a place; keeps a place that is already known.
+    pub fn at(mut self, span: Span) -> Self {
+        if self.span.is_none() && span.is_known() {
+            self.span = Some(span);
+        }
+        self
+    }
 }
 
 /// The result of one statement.
@@ -44,6 +63,13 @@ pub struct StatementResult {
     pub warnings: Vec<Warning>,
     /// The job's id, 32 hex digits, for a write.
     pub job_id: Option<String>,
+}
+
+impl StatementResult {
+    /// Of a statement that was bound and not run.
+    pub(crate) fn unrun(kind: StatementKind, warnings: Vec<Warning>) -> Self {
+        Self { kind, body: ResultBody::Done, warnings, job_id: None }
+    }
 }
 
 /// What a statement produced.
@@ -64,6 +90,9 @@ pub struct Rows {
     pub columns: Vec<Field>,
     pub(crate) batches: SendableRecordBatchStream,
     pub(crate) context: EvalContext,
+    /// Whether the batches have a column of changes behind `columns`.
+    pub(crate) changelog: bool,
+    pub(crate) ops: Vec<Op>,
 }
 
 /// Rows as text: NULL is `None`, other values as Flink's client prints them.
@@ -76,6 +105,21 @@ impl std::fmt::Debug for Rows {
 }
 
 impl Rows {
+    /// Rows that are only added.
+    pub(crate) fn new(columns: Vec<Field>, batches: SendableRecordBatchStream, context: EvalContext) -> Self {
+        Self { columns, batches, context, changelog: false, ops: vec![] }
+    }
+
+    /// Whether rows may change: the query runs in streaming mode and its rows are a changelog.
+    pub fn is_changelog(&self) -> bool {
+        self.changelog
+    }
+
+    /// What happens to each of the rows that [`Self::next_text`] gave last; empty where all rows are added.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
     /// The next rows as Flink prints their values, `None` at the end.
     ///
     /// # Errors
@@ -89,7 +133,12 @@ impl Rows {
         Some(batch.map_err(crate::error::from_datafusion).and_then(|b| self.text(&b)))
     }
 
-    fn text(&self, batch: &RecordBatch) -> Result<TextRows> {
+    fn text(&mut self, batch: &RecordBatch) -> Result<TextRows> {
+        if self.changelog {
+            let ops = Ops::new(batch, Some(self.columns.len())).map_err(crate::error::from_datafusion)?;
+            let ops = (0..batch.num_rows()).map(|row| ops.get(row)).collect::<datafusion::common::Result<_>>();
+            self.ops = ops.map_err(crate::error::from_datafusion)?;
+        }
         let columns = self
             .columns
             .iter()

@@ -14,12 +14,13 @@ use futures::FutureExt;
 
 use crate::catalogs::Catalogs;
 use crate::catalogs::object::BaseKind;
+use crate::ddl::module::Modules;
 use crate::error::from_datafusion;
 use crate::jobs::{Commits, OpenSet};
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::progress::Progress;
-use crate::query::Runner;
+use crate::query::{Query, Runner};
 use crate::resolve::{Resolved, check_sink};
 use crate::result::{ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary};
 use crate::{ddl, jobs, listing, show};
@@ -50,6 +51,7 @@ impl std::fmt::Debug for SessionConfig {
 pub struct Session {
     pub(crate) catalogs: Catalogs,
     pub(crate) options: Options,
+    pub(crate) modules: Modules,
     runtime: Arc<RuntimeEnv>,
     commits: Commits,
     open_set: OpenSet,
@@ -58,7 +60,9 @@ pub struct Session {
     /// The table of a CREATE TABLE AS that is being filled: it goes again if the statement is cancelled.
     pub(crate) filling: Option<TablePath>,
     /// Warnings about the options the session began with, for its first statement.
-    pending: Vec<Warning>,
+    pub(crate) pending: Vec<Warning>,
+    /// Statements are bound and not run, as `check` wants it: no row is read or written.
+    pub(crate) dry: bool,
 }
 
 impl std::fmt::Debug for Session {
@@ -87,6 +91,7 @@ impl Session {
         let session = Self {
             catalogs: Catalogs::default(),
             options: Options::new(config.options),
+            modules: Modules::default(),
             runtime,
             commits: Commits::default(),
             open_set: OpenSet::default(),
@@ -94,6 +99,7 @@ impl Session {
             print: config.print.unwrap_or_else(|| Arc::new(print_line)),
             filling: None,
             pending,
+            dry: false,
         };
         session.context()?;
         Ok(session)
@@ -163,12 +169,16 @@ impl Session {
         self.open_set.spoil();
     }
 
-    async fn run(&mut self, statement: Statement) -> Result<StatementResult> {
+    pub(crate) async fn run(&mut self, statement: Statement) -> Result<StatementResult> {
         self.open_set.admit(&statement)?;
         let mut warnings = vec![];
         let body = match statement {
             Statement::Query(_) => {
                 let (rel, warnings) = self.bind_query(&statement).await?;
+                if self.dry {
+                    self.check_query(&rel)?;
+                    return Ok(StatementResult::unrun(StatementKind::Query, warnings));
+                }
                 let rows = self.query(rel).await?;
                 return Ok(StatementResult {
                     kind: StatementKind::Query,
@@ -239,8 +249,42 @@ impl Session {
             Statement::Explain { statement, details, span } => {
                 ResultBody::Rows(self.explain(&statement, &details, span).await?)
             }
-            Statement::AlterTable(alter) => return Err(Error::unsupported("ALTER TABLE").at(alter.span)),
-            Statement::Other { feature, span } => return Err(Error::unsupported(feature).at(span)),
+            Statement::AlterTable(alter) => self.alter_table(&alter, &mut warnings).await?,
+            Statement::AlterCatalog { name, change } => {
+                ddl::catalog::alter(&mut self.catalogs, &name, change, &mut warnings)?
+            }
+            Statement::AlterDatabase { name, properties } => {
+                ddl::database::alter(&mut self.catalogs, &name, &properties, &mut warnings).await?
+            }
+            Statement::CreateFunction(create) => ddl::function::create(&mut self.catalogs, &create)?,
+            Statement::AlterFunction(alter) => ddl::function::alter(&mut self.catalogs, &alter)?,
+            Statement::DropFunction(drop) => ddl::function::drop(&mut self.catalogs, &drop)?,
+            Statement::DescribeFunction { name, extended } => {
+                ResultBody::Rows(self.describe_function(&name, extended)?)
+            }
+            Statement::LoadModule { name, properties } => self.modules.load(&name, &properties)?,
+            Statement::UnloadModule { name } => self.modules.unload(&name)?,
+            Statement::UseModules { names } => self.modules.use_only(&names)?,
+            Statement::AnalyzeTable(analyze) => self.analyze(&analyze).await?,
+            refused @ (Statement::TruncateTable { .. }
+            | Statement::Delete(_)
+            | Statement::Update(_)
+            | Statement::Call(_)
+            | Statement::AddJar { .. }
+            | Statement::RemoveJar { .. }
+            | Statement::CompilePlan(_)
+            | Statement::ExecutePlan { .. }
+            | Statement::StopJob(_)
+            | Statement::DescribeJob { .. }
+            | Statement::DescribeDatabase { .. }
+            | Statement::CreateModel(_)
+            | Statement::AlterModel(_)
+            | Statement::DropModel { .. }
+            | Statement::DescribeModel { .. }
+            | Statement::CreateMaterializedTable(_)
+            | Statement::AlterMaterializedTable { .. }
+            | Statement::DropMaterializedTable { .. }
+            | Statement::Other { .. }) => return Err(self.refusal(&refused).await),
         };
         Ok(StatementResult { kind: StatementKind::Command, body, warnings, job_id: None })
     }
@@ -277,13 +321,25 @@ impl Session {
 
     async fn query(&self, rel: Rel) -> Result<Rows> {
         let runner = self.runner()?;
-        let batches = runner.stream(&rel, self.options.parallelism()).await?;
-        Ok(Rows { columns: rel.fields, batches, context: *runner.context() })
+        let node = runner.changelog(&rel)?;
+        let query = Query { rel: &rel, changes: node.as_ref(), partitions: self.options.parallelism() };
+        let batches = runner.stream(&query).await?;
+        let rows = Rows::new(rel.fields, batches, *runner.context());
+        Ok(Rows { changelog: node.is_some(), ..rows })
     }
 
     /// An INSERT or a statement set: one job.
     pub(crate) async fn insert(&self, statement: &Statement) -> Result<StatementResult> {
         let (sinks, warnings) = self.bind_inserts(statement).await?;
+        self.run_sinks(sinks, warnings).await
+    }
+
+    /// Runs what INSERTs were bound to, as one job.
+    pub(crate) async fn run_sinks(&self, sinks: Vec<Sink>, warnings: Vec<Warning>) -> Result<StatementResult> {
+        if self.dry {
+            sinks.iter().try_for_each(|sink| self.check_insert(sink))?;
+            return Ok(StatementResult::unrun(StatementKind::Insert, warnings));
+        }
         let job_id = uuid::Uuid::new_v4().simple().to_string();
         let written = jobs::run(&self.runner()?, &sinks, &job_id, &self.commits).await?;
         let body = ResultBody::Written(written);
@@ -307,7 +363,10 @@ impl Session {
     /// An INSERT between BEGIN STATEMENT SET and END is checked now and runs at END.
     async fn add_to_set(&mut self, insert: Insert) -> Result<StatementResult> {
         let statement = Statement::Insert(insert);
-        let (_, warnings) = self.bind_inserts(&statement).await?;
+        let (sinks, warnings) = self.bind_inserts(&statement).await?;
+        if self.dry {
+            sinks.iter().try_for_each(|sink| self.check_insert(sink))?;
+        }
         if let Statement::Insert(insert) = statement {
             self.open_set.add(insert);
         }

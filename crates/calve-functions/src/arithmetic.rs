@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, PrimitiveArray};
+use arrow::array::{Array, ArrayRef, PrimitiveArray, PrimitiveBuilder};
+use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
     ArrowPrimitiveType, Decimal128Type, DurationMillisecondType, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, IntervalYearMonthType,
 };
 use calve_types::rules::{self, Arithmetic};
-use calve_types::{DataType, Error, LogicalType, Result, Value};
+use calve_types::{DataType, Error, LogicalType, Result, Value, arrow as mapping};
 use datafusion_common::Result as DfResult;
 use datafusion_expr::{Expr, Operator, binary_expr};
 
-use crate::args::{Args, failure};
+use crate::args::{Args, Values, failure};
+use crate::decimal::power_of_ten;
 use crate::function::{Arg, Call, Inferred, Refusal, Signature, Syntax, cannot_apply};
 use crate::operator::{arithmetic_of, two};
 use crate::{decimal, temporal};
@@ -40,7 +42,19 @@ pub(crate) fn infer_divide(args: &[Arg]) -> Inferred {
 }
 
 pub(crate) fn infer_modulo(args: &[Arg]) -> Inferred {
-    infer(Arithmetic::Modulo, args)
+    let exact = |a: &Arg| rules::decimal_of(a.logical()).is_some();
+    if !args.iter().all(exact) {
+        return Err(Refusal::Types);
+    }
+    let signature = infer(Arithmetic::Modulo, args)?;
+    // Of integers the result has the type of the divisor.
+    match args {
+        [_, b] if signature.returns.logical.is_integer() => {
+            let returns = b.logical().clone().with_nullable(signature.returns.nullable);
+            Ok(Signature { returns, ..signature })
+        }
+        _ => Ok(signature),
+    }
 }
 
 fn infer_sign(sign: &str, a: &Arg) -> Inferred {
@@ -113,28 +127,87 @@ pub(crate) fn choose(call: &Call, args: Vec<Expr>) -> Result<Expr> {
 
 fn decimals(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     use LogicalType as T;
-    let (T::Decimal { scale: s1, .. }, T::Decimal { scale: s2, .. }, T::Decimal { precision, scale }) =
-        (call.arg(0), call.arg(1), &call.returns.logical)
+    let (
+        T::Decimal { precision: p1, scale: s1 },
+        T::Decimal { precision: p2, scale: s2 },
+        T::Decimal { precision, scale },
+    ) = (call.arg(0), call.arg(1), &call.returns.logical)
     else {
         return Err(failure(Error::internal(format!("'{}' of no decimals", call.name))));
     };
+    let (p1, s1, p2, s2, precision, scale) = (*p1, *s1, *p2, *s2, *precision, *scale);
     let (a, b) = (args.numbers::<Decimal128Type>(0)?, args.numbers::<Decimal128Type>(1)?);
-    let op = arithmetic_of(call);
-    let result: PrimitiveArray<Decimal128Type> = (0..args.rows)
-        .map(|row| {
-            let (Some(x), Some(y)) = (a.get(row), b.get(row)) else { return Ok(None) };
-            let (x, y) = ((x, *s1), (y, *s2));
-            Ok(match op {
-                Arithmetic::Plus => decimal::add(x, y, *precision, *scale),
-                Arithmetic::Minus => decimal::add(x, (-y.0, y.1), *precision, *scale),
-                Arithmetic::Times => decimal::multiply(x, y, *precision, *scale),
-                Arithmetic::Divide | Arithmetic::Modulo if y.0 == 0 => return Err(failure(division_by_zero())),
-                Arithmetic::Divide => decimal::divide(x, y, *precision, *scale),
-                Arithmetic::Modulo => decimal::remainder(x, y, *precision, *scale),
-            })
-        })
-        .collect::<DfResult<_>>()?;
-    Ok(Arc::new(result.with_precision_and_scale(*precision, *scale as i8)?))
+    let common = s1.max(s2);
+    // digits of the exact result; where the type has them all, nothing is rounded and nothing overflows
+    let (digits, digits_behind) = match arithmetic_of(call) {
+        Arithmetic::Plus | Arithmetic::Minus => ((p1 - s1).max(p2 - s2) + common + 1, common),
+        Arithmetic::Times => (p1 + p2, s1 + s2),
+        Arithmetic::Divide | Arithmetic::Modulo => (u8::MAX, 0),
+    };
+    let (f1, f2) = (power_of_ten(common - s1), power_of_ten(common - s2));
+    let is_exact = digits_behind == scale;
+    let numbers = match arithmetic_of(call) {
+        Arithmetic::Plus if is_exact && digits <= precision => {
+            always(&a, &b, args.rows, |x, y| x.wrapping_mul(f1).wrapping_add(y.wrapping_mul(f2)))
+        }
+        Arithmetic::Minus if is_exact && digits <= precision => {
+            always(&a, &b, args.rows, |x, y| x.wrapping_mul(f1).wrapping_sub(y.wrapping_mul(f2)))
+        }
+        Arithmetic::Times if is_exact && digits <= precision => always(&a, &b, args.rows, i128::wrapping_mul),
+        Arithmetic::Times if is_exact => {
+            each(&a, &b, args.rows, |x, y| Ok(decimal::product(x, y).filter(|v| decimal::fits(*v, precision))))?
+        }
+        Arithmetic::Plus => each(&a, &b, args.rows, |x, y| Ok(decimal::add((x, s1), (y, s2), precision, scale)))?,
+        Arithmetic::Minus => each(&a, &b, args.rows, |x, y| Ok(decimal::add((x, s1), (-y, s2), precision, scale)))?,
+        Arithmetic::Times => each(&a, &b, args.rows, |x, y| Ok(decimal::multiply((x, s1), (y, s2), precision, scale)))?,
+        Arithmetic::Divide => each(&a, &b, args.rows, |x, y| {
+            not_zero(y)?;
+            Ok(decimal::divide((x, s1), (y, s2), precision, scale))
+        })?,
+        Arithmetic::Modulo => each(&a, &b, args.rows, |x, y| {
+            not_zero(y)?;
+            Ok(decimal::remainder((x, s1), (y, s2), precision, scale))
+        })?,
+    };
+    Ok(Arc::new(numbers.with_precision_and_scale(precision, scale.cast_signed())?))
+}
+
+fn not_zero(divisor: i128) -> DfResult<()> {
+    if divisor == 0 { Err(failure(division_by_zero())) } else { Ok(()) }
+}
+
+type Decimals<'a> = Values<'a, PrimitiveArray<Decimal128Type>>;
+
+/// `op` of each pair of values, where it has a result for every pair.
+fn always(a: &Decimals, b: &Decimals, rows: usize, op: impl Fn(i128, i128) -> i128) -> PrimitiveArray<Decimal128Type> {
+    let constant = |values: &Decimals| if values.constant { Some(values.get(0)) } else { None };
+    match (constant(a), constant(b)) {
+        (Some(None), _) | (_, Some(None)) => PrimitiveArray::new_null(rows),
+        (Some(Some(x)), Some(Some(y))) => PrimitiveArray::from_value(op(x, y), rows),
+        (Some(Some(x)), None) => b.array.unary(|y| op(x, y)),
+        (None, Some(Some(y))) => a.array.unary(|x| op(x, y)),
+        (None, None) => {
+            let values = a.array.values().iter().zip(b.array.values()).map(|(x, y)| op(*x, *y)).collect();
+            PrimitiveArray::new(values, NullBuffer::union(a.array.nulls(), b.array.nulls()))
+        }
+    }
+}
+
+/// `op` of each pair of values, NULL where it has no result.
+fn each(
+    a: &Decimals,
+    b: &Decimals,
+    rows: usize,
+    op: impl Fn(i128, i128) -> DfResult<Option<i128>>,
+) -> DfResult<PrimitiveArray<Decimal128Type>> {
+    let mut result = PrimitiveBuilder::<Decimal128Type>::with_capacity(rows);
+    for row in 0..rows {
+        match (a.get(row), b.get(row)) {
+            (Some(x), Some(y)) => result.append_option(op(x, y)?),
+            _ => result.append_null(),
+        }
+    }
+    Ok(result.finish())
 }
 
 trait Wrapping: Copy + PartialEq + Default {
@@ -180,13 +253,16 @@ where
 }
 
 fn integers(call: &Call, args: &Args) -> DfResult<ArrayRef> {
-    match &call.returns.logical {
+    let result = match call.arg(0) {
         LogicalType::TinyInt => divide::<Int8Type>(call, args),
         LogicalType::SmallInt => divide::<Int16Type>(call, args),
         LogicalType::Int => divide::<Int32Type>(call, args),
         LogicalType::BigInt => divide::<Int64Type>(call, args),
         other => Err(failure(Error::internal(format!("'{}' of {other}", call.name)))),
-    }
+    }?;
+    let returns = mapping::to_arrow(&call.returns.logical).map_err(failure)?;
+    // A remainder is smaller than its divisor, so it fits the divisor's type.
+    if result.data_type() == &returns { Ok(result) } else { Ok(arrow::compute::cast(&result, &returns)?) }
 }
 
 fn negate(call: &Call, args: &Args) -> DfResult<ArrayRef> {

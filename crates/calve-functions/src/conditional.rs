@@ -36,9 +36,13 @@ pub(crate) static TABLE: &[ScalarFunction] = &[
 
 fn common(args: &[Arg]) -> std::result::Result<DataType, Refusal> {
     let types: Vec<DataType> = args.iter().map(|a| a.data_type.clone()).collect();
-    rules::common_type(&types).ok_or_else(|| {
+    if types.iter().all(|t| t.logical == LogicalType::Null) {
+        return Err(Error::new("invalid-argument", "illegal use of NULL").with_detail("Illegal use of 'NULL'").into());
+    }
+    rules::merged_type(&types).ok_or_else(|| {
+        let names: Vec<String> = types.iter().map(ToString::to_string).collect();
         Error::new("invalid-argument", "values of different types")
-            .with_detail("Illegal mixing of types in CASE or COALESCE statement")
+            .with_detail(format!("Could not find a common type for arguments: [{}]", names.join(", ")))
             .into()
     })
 }
@@ -53,9 +57,6 @@ fn infer_coalesce(args: &[Arg]) -> Inferred {
         return Err(Refusal::Count("at least 1 arguments"));
     }
     let common = common(args)?;
-    if common.logical == LogicalType::Null {
-        return Err(Error::new("invalid-argument", "illegal use of NULL").with_detail("Illegal use of 'NULL'").into());
-    }
     let nullable = args.iter().all(|a| a.data_type.nullable);
     Ok(Signature { args: in_common(args, &common), returns: common.with_nullable(nullable) })
 }
@@ -130,7 +131,7 @@ fn infer_extreme(args: &[Arg]) -> Inferred {
         return Err(Refusal::Count("at least 1 arguments"));
     }
     let types: Vec<DataType> = args.iter().map(|a| a.data_type.clone()).collect();
-    let common = rules::common_type(&types).filter(|t| !t.logical.is_constructed()).ok_or(Refusal::Types)?;
+    let common = rules::merged_type(&types).filter(|t| !t.logical.is_constructed()).ok_or(Refusal::Types)?;
     Ok(Signature { args: in_common(args, &common), returns: operator::nullable_by(args, common.logical) })
 }
 

@@ -49,7 +49,7 @@ fn narrow(value: i256, from: u32, precision: u8, to: u8) -> Option<i128> {
 /// A number of scale `from` as a DECIMAL(precision, to).
 pub(crate) fn rescale(value: i128, from: u8, precision: u8, to: u8) -> Option<i128> {
     if to >= from {
-        let scaled = value.checked_mul(power_of_ten(to - from))?;
+        let scaled = if to == from { value } else { product(value, power_of_ten(to - from))? };
         return fits(scaled, precision).then_some(scaled);
     }
     let unit = power_of_ten(from - to);
@@ -72,10 +72,18 @@ pub(crate) fn add((a, s1): (i128, u8), (b, s2): (i128, u8), precision: u8, scale
     narrow(wide(a, s1)?.checked_add(wide(b, s2)?)?, u32::from(common), precision, scale)
 }
 
+/// `a * b`, exact. Numbers of 64 bits, as nearly all are, need one multiplication.
+pub(crate) fn product(a: i128, b: i128) -> Option<i128> {
+    match (i64::try_from(a), i64::try_from(b)) {
+        (Ok(a), Ok(b)) => Some(i128::from(a) * i128::from(b)),
+        _ => a.checked_mul(b),
+    }
+}
+
 /// `a * b` as a DECIMAL(precision, scale).
 pub(crate) fn multiply((a, s1): (i128, u8), (b, s2): (i128, u8), precision: u8, scale: u8) -> Option<i128> {
     let from = u32::from(s1) + u32::from(s2);
-    if let Some(product) = a.checked_mul(b)
+    if let Some(product) = product(a, b)
         && let Ok(from) = u8::try_from(from)
         && from <= 38
     {

@@ -44,8 +44,9 @@ pub fn to_iceberg(columns: &[NewColumn], primary_key: &[String]) -> Result<Schem
 }
 
 /// Iceberg's rules for identifier fields, with the Java library's words.
-fn check_identifier(field: &NestedField) -> Result<()> {
+pub(crate) fn check_identifier(field: &NestedField) -> Result<()> {
     let reason = match field.field_type.as_ref() {
+        Type::Primitive(_) if !field.required => "not a required field",
         Type::Primitive(PrimitiveType::Float | PrimitiveType::Double) => "must not be float or double field",
         Type::Primitive(_) => return Ok(()),
         _ => "not a primitive type field",
@@ -55,17 +56,21 @@ fn check_identifier(field: &NestedField) -> Result<()> {
         .with_detail(format!("Cannot add field {name} as an identifier field: {reason}")))
 }
 
-/// The next field id.
-struct Ids(i32);
+/// Gives field ids: the next one is the one after this.
+pub(crate) struct Ids(pub(crate) i32);
 
 impl Ids {
-    fn next(&mut self) -> Result<i32> {
+    pub(crate) fn next(&mut self) -> Result<i32> {
         self.0 = self.0.checked_add(1).ok_or_else(|| Error::new("invalid-table", "too many fields in a schema"))?;
         Ok(self.0)
     }
 }
 
-fn iceberg_type(logical: &LogicalType, ids: &mut Ids) -> Result<Type> {
+/// The Iceberg type of a Flink type, with fresh ids for what is nested in it.
+///
+/// # Errors
+/// As [`to_iceberg`].
+pub(crate) fn iceberg_type(logical: &LogicalType, ids: &mut Ids) -> Result<Type> {
     let primitive = match logical {
         LogicalType::Boolean => PrimitiveType::Boolean,
         LogicalType::TinyInt | LogicalType::SmallInt | LogicalType::Int => PrimitiveType::Int,

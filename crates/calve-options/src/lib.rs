@@ -7,6 +7,7 @@ mod table;
 mod value;
 
 pub use table::TABLE;
+pub use calve_types::nearest;
 pub use value::{InvalidValue, parse_bytes, parse_duration};
 
 /// One option.
@@ -22,6 +23,9 @@ pub struct OptionDef {
     pub default: Option<&'static str>,
     /// What it does in calve, one sentence.
     pub effect: &'static str,
+    /// Why it does nothing, for people who expect that it does, one sentence; `None` for an option that does what its
+    /// name says, or that nobody misses.
+    pub ineffective: Option<&'static str>,
 }
 
 /// Where an option may stand.
@@ -67,6 +71,11 @@ pub fn find(name: &str, place: Place) -> Option<&'static OptionDef> {
     TABLE.iter().find(|o| o.name == name && o.stands_in(place))
 }
 
+/// Why a known option does nothing at that place, though people expect that it does.
+pub fn ineffective(name: &str, place: Place) -> Option<&'static str> {
+    find(name, place).and_then(|o| o.ineffective)
+}
+
 /// The default of a session option; `None` if it is unknown or has none.
 pub fn session_default(name: &str) -> Option<&'static str> {
     find(name, Place::Session).and_then(|o| o.default)
@@ -75,16 +84,6 @@ pub fn session_default(name: &str) -> Option<&'static str> {
 /// The known name at that place that `name` most likely was meant to be.
 pub fn suggest(name: &str, place: Place) -> Option<&'static str> {
     nearest(name, TABLE.iter().filter(|o| o.stands_in(place)).map(|o| o.name))
-}
-
-/// The candidate closest to `name`, if it is close enough to be a misspelling.
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = name.to_lowercase();
-    candidates
-        .map(|c| (strsim::damerau_levenshtein(&lower, &c.to_lowercase()), c))
-        .filter(|(distance, c)| *distance <= (name.chars().count().max(c.chars().count()) / 4).max(1))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, c)| c)
 }
 
 /// Checks a value against the option's type.

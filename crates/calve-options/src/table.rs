@@ -11,8 +11,15 @@ const fn option(
     default: Option<&'static str>,
     effect: &'static str,
 ) -> OptionDef {
-    OptionDef { name, places, kind, default, effect }
+    OptionDef { name, places, kind, default, effect, ineffective: None }
 }
+
+/// An option that people set for an effect that it does not have.
+const fn ineffective(name: &'static str, places: &'static [Place], why: &'static str) -> OptionDef {
+    OptionDef { name, places, kind: Text, default: None, effect: why, ineffective: Some(why) }
+}
+
+const SPARK_ONLY: &str = "Stored; writes of Flink do not read it.";
 
 const CODECS: &[&str] = &["zstd", "gzip", "snappy", "lz4", "uncompressed", "none"];
 
@@ -266,6 +273,39 @@ pub const TABLE: &[OptionDef] = &[
     option("branch", &[Read, Write, Table], Text, Some("main"), "The branch that is read or written."),
     option("write-parallelism", &[Write, Table], Integer, None, "Number of writers; unset: parallelism.default."),
     option("uid-suffix", &[Write, Table], Text, None, "Accepted; names operators in Flink."),
+    option("compression-strategy", &[Session, Write, Table], Text, None, "Accepted; it is about ORC files."),
+    option("table-refresh-interval", &[Session, Write, Table], Duration, None, "Accepted."),
+    option("shred-variants", &[Write, Table], Boolean, Some("false"), "Accepted; there are no variants."),
+    option("variant-inference-buffer-size", &[Write, Table], Integer, None, "Accepted; there are no variants."),
+    option(
+        "flink-maintenance.rewrite.enabled",
+        &[Session, Write, Table],
+        Boolean,
+        Some("false"),
+        "Accepted; calve does no maintenance yet.",
+    ),
+    option("compaction-enabled", &[Session, Write, Table], Boolean, Some("false"), "Old name of the one above."),
+    option(
+        "flink-maintenance.expire-snapshots.enabled",
+        &[Session, Write, Table],
+        Boolean,
+        Some("false"),
+        "Accepted; calve does no maintenance yet.",
+    ),
+    option(
+        "flink-maintenance.delete-orphan-files.enabled",
+        &[Session, Write, Table],
+        Boolean,
+        Some("false"),
+        "Accepted; calve does no maintenance yet.",
+    ),
+    option(
+        "flink-maintenance.convert-equality-deletes.enabled",
+        &[Session, Write, Table],
+        Boolean,
+        Some("false"),
+        "Accepted; calve does no maintenance yet.",
+    ),
     option("write.data.path", &[Table], Text, None, "Folder of data files; unset: data below the table's location."),
     option(
         "write.metadata.metrics.default",
@@ -274,9 +314,47 @@ pub const TABLE: &[OptionDef] = &[
         Some("truncate(16)"),
         "Column metrics kept: none, counts, truncate(n) or full.",
     ),
-    option("write.delete.mode", &[Table], Text, None, "Stored; Flink writes do not read it."),
-    option("write.update.mode", &[Table], Text, None, "Stored; Flink writes do not read it."),
-    option("write.merge.mode", &[Table], Text, None, "Stored; Flink writes do not read it."),
+    ineffective("write.delete.mode", &[Table], SPARK_ONLY),
+    ineffective("write.update.mode", &[Table], SPARK_ONLY),
+    ineffective("write.merge.mode", &[Table], SPARK_ONLY),
+    ineffective("write.delete.distribution-mode", &[Table], SPARK_ONLY),
+    ineffective("write.update.distribution-mode", &[Table], SPARK_ONLY),
+    ineffective("write.merge.distribution-mode", &[Table], SPARK_ONLY),
+    ineffective("write.delete.isolation-level", &[Table], SPARK_ONLY),
+    ineffective("write.update.isolation-level", &[Table], SPARK_ONLY),
+    ineffective("write.merge.isolation-level", &[Table], SPARK_ONLY),
+    ineffective("write.spark.fanout.enabled", &[Table], SPARK_ONLY),
+    // table properties that people give to one INSERT: it reads options of other names
+    ineffective("write.upsert.enabled", &[Session, Write], "A table property; here it is 'upsert-enabled'."),
+    ineffective("write.format.default", &[Session, Write], "A table property; here it is 'write-format'."),
+    ineffective(
+        "write.target-file-size-bytes",
+        &[Session, Write],
+        "A table property; here it is 'target-file-size-bytes'.",
+    ),
+    ineffective(
+        "write.parquet.compression-codec",
+        &[Session, Write],
+        "A table property; here it is 'compression-codec'.",
+    ),
+    ineffective(
+        "write.parquet.compression-level",
+        &[Session, Write],
+        "A table property; here it is 'compression-level'.",
+    ),
+    ineffective(
+        "write.distribution-mode",
+        &[Session, Write],
+        "A table property; here it is 'distribution-mode'.",
+    ),
+    // an INSERT says itself whether it overwrites
+    ineffective("overwrite-enabled", &[Session], "Write INSERT OVERWRITE, or put it into an OPTIONS hint."),
+    ineffective("branch", &[Session], "Put it into an OPTIONS hint behind the table's name."),
+    ineffective("write-parallelism", &[Session], "Set 'parallelism.default', or put it into an OPTIONS hint."),
+    ineffective("snapshot-id", &[Session], "Put it into an OPTIONS hint behind the table's name."),
+    ineffective("as-of-timestamp", &[Session], "Put it into an OPTIONS hint behind the table's name."),
+    ineffective("tag", &[Session], "Put it into an OPTIONS hint behind the table's name."),
+    ineffective("streaming", &[Session], "Put it into an OPTIONS hint behind the table's name."),
     // tables
     option("format-version", &[Table], OneOf(&["1", "2", "3"]), Some("2"), "Version of the Iceberg format."),
     option("location", &[Table], Text, None, "Location of the table; a hadoop catalog has only its own."),
@@ -357,4 +435,16 @@ pub const TABLE: &[OptionDef] = &[
     option("scan.parallelism", &[Read, Table], Integer, None, "Accepted."),
     option("streaming", &[Read, Table], Boolean, Some("false"), "Refused when true: calve reads bounded snapshots."),
     option("monitor-interval", &[Read, Table], Duration, Some("60s"), "Accepted."),
+    option("starting-strategy", &[Read, Table], Text, None, "Accepted; it is about streaming reads."),
+    option("start-snapshot-timestamp", &[Read, Table], Integer, None, "Accepted; it is about streaming reads."),
+    option("start-snapshot-id", &[Read, Table], Integer, None, "Refused: calve reads no changes between snapshots."),
+    option("end-snapshot-id", &[Read, Table], Integer, None, "Refused: calve reads no changes between snapshots."),
+    option("start-tag", &[Read, Table], Text, None, "Refused: calve reads no changes between snapshots."),
+    option("end-tag", &[Read, Table], Text, None, "Refused: calve reads no changes between snapshots."),
+    option("include-column-stats", &[Read, Table], Boolean, Some("false"), "Accepted."),
+    option("max-planning-snapshot-count", &[Read, Table], Integer, None, "Accepted; it is about streaming reads."),
+    option("max-allowed-planning-failures", &[Read, Table], Integer, Some("3"), "Accepted."),
+    option("watermark-column", &[Read, Table], Text, None, "Accepted; it is about streaming reads."),
+    option("watermark-column-time-unit", &[Read, Table], Text, None, "Accepted; it is about streaming reads."),
+    option("table.exec.iceberg.worker-pool-size", &[Session, Read, Table], Integer, None, "Accepted."),
 ];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use calve_types::{DataType, Result};
+use calve_types::{DataType, Error, Result};
 
 /// A table's full name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,6 +59,15 @@ pub enum ColumnKind {
     },
 }
 
+/// `WATERMARK FOR column AS expr`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Watermark {
+    /// The column that is the rowtime attribute.
+    pub column: String,
+    /// The watermark, over the table's columns.
+    pub expr: Arc<calve_sql::ast::Expr>,
+}
+
 /// What a view stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct View {
@@ -78,8 +87,8 @@ pub struct TableEntry {
     pub columns: Vec<Column>,
     /// Columns of the primary key in column order, empty without one.
     pub primary_key: Vec<String>,
-    /// The rowtime attribute: the column of the WATERMARK clause.
-    pub watermark: Option<String>,
+    /// The WATERMARK clause.
+    pub watermark: Option<Watermark>,
     /// Columns that are identity partitions, in partition order; `None` where the table has other transforms too.
     pub partition_keys: Vec<String>,
     /// The table's options (its WITH clause or Iceberg properties).
@@ -129,6 +138,11 @@ pub trait CatalogReader {
     /// the source, which refuses it.
     fn metadata(&self, _table: &TableEntry) -> Vec<(String, DataType)> {
         vec![]
+    }
+
+    /// The refusal of a call if that name, as written, means a function of the user's and none of Flink's.
+    fn refused_function(&self, _name: &[String]) -> Option<Error> {
+        None
     }
 
     /// Names of the session's catalogs, for messages.

@@ -8,7 +8,7 @@ use datafusion::logical_expr::Expr as DfExpr;
 
 use crate::bind::walk;
 use crate::expr::{AggregateCall, Bound, Expr, ExprKind, Frame, OverCall, OverFunction, SubqueryKind};
-use crate::rel::{Field, JoinKind, Rel, RelKind, SetOpKind, Sink};
+use crate::rel::{Field, JoinKind, Rel, RelKind, SetOpKind, Sink, Window};
 
 /// A query's algebra in Calcite's notation: one line for each relation, `LogicalProject(a=[$0])`, inputs below it.
 pub fn tree(rel: &Rel) -> String {
@@ -78,6 +78,26 @@ fn node_kind(rel: &Rel) -> Node {
             let below = leaf(format!("Uncollect(collection=[{}]{with})", expression(collection)));
             Node { line, inputs: vec![node(input), below] }
         }
+        RelKind::Watermark { input, column, expr, .. } => {
+            let name = input.fields.get(*column).map(|f| f.name.as_str()).unwrap_or_default();
+            let line = format!("LogicalWatermarkAssigner(rowtime=[{name}], watermark=[{}])", expression(expr));
+            above(line, input)
+        }
+        RelKind::Windows { input, time, window, .. } => {
+            let line = format!("LogicalTableFunctionScan(invocation=[{}])", invocation(*window, *time));
+            above(line, input)
+        }
+        RelKind::Temporal { left, right, outer, keys, condition, left_time, .. } => {
+            let width = left.fields.len();
+            let keys = keys.iter().map(|(key, column)| format!("=({}, ${})", expression(key), width + column));
+            let all: Vec<String> = keys.chain(condition.iter().map(expression)).collect();
+            let condition = if all.len() == 1 { all.concat() } else { format!("AND({})", all.join(", ")) };
+            let kind = if *outer { "left" } else { "inner" };
+            let line = format!("LogicalJoin(condition=[{condition}], joinType=[{kind}])");
+            let time = left.fields.get(*left_time).map(|f| f.name.as_str()).unwrap_or_default();
+            let versions = above(format!("LogicalSnapshot(period=[$cor0.{time}])"), right);
+            Node { line, inputs: vec![node(left), versions] }
+        }
         RelKind::Over { input, calls } => {
             let calls: Vec<String> = calls.iter().map(over).collect();
             above(format!("LogicalWindow(calls=[{}])", calls.join(", ")), input)
@@ -96,6 +116,20 @@ fn node_kind(rel: &Rel) -> Node {
             let line = format!("LogicalJoin(condition=[{condition}], joinType=[{kind}])");
             Node { line, inputs: vec![node(left), node(right)] }
         }
+        RelKind::Correlate { left, right, kind, condition } => {
+            let kind = if *kind == JoinKind::Left { "left" } else { "inner" };
+            let condition = condition.as_ref().map(|c| format!(", condition=[{}]", expression(c))).unwrap_or_default();
+            let line = format!("LogicalCorrelate(correlation=[$cor0], joinType=[{kind}]{condition})");
+            Node { line, inputs: vec![node(left), node(right)] }
+        }
+        RelKind::Expand { input, keys, sets } => {
+            let sets: Vec<String> = sets
+                .iter()
+                .map(|set| list(&set.iter().filter_map(|i| keys.get(*i).cloned()).collect::<Vec<_>>()))
+                .map(|keys| format!("{{{keys}}}"))
+                .collect();
+            above(format!("LogicalExpand(sets=[{}])", sets.join(", ")), input)
+        }
         RelKind::Aggregate { input, groups, calls } => aggregate(input, groups, calls, &rel.fields),
         RelKind::Distinct(input) => {
             above(format!("LogicalAggregate(group=[{{{}}}])", positions(input.fields.len())), input)
@@ -111,6 +145,20 @@ fn node_kind(rel: &Rel) -> Node {
         RelKind::Sort { .. } => sort(rel, None),
         RelKind::Limit { input, offset, fetch } => sort(input, Some((*offset, *fetch))),
     }
+}
+
+fn invocation(window: Window, time: usize) -> String {
+    let (name, lengths) = match window {
+        Window::Tumble { size, offset } => ("TUMBLE", vec![size, offset]),
+        Window::Hop { slide, size, offset } => ("HOP", vec![slide, size, offset]),
+        Window::Cumulate { step, size, offset } => ("CUMULATE", vec![step, size, offset]),
+        Window::Session { gap } => ("SESSION", vec![gap, 0]),
+    };
+    // the last one is an offset, which is written only if there is one
+    let written = lengths.len() - usize::from(lengths.last() == Some(&0));
+    let lengths: Vec<String> =
+        lengths.iter().take(written).map(|length| format!("{length}:INTERVAL SECOND")).collect();
+    format!("{name}(DESCRIPTOR(${time}), {})", lengths.join(", "))
 }
 
 fn leaf(line: String) -> Node {
@@ -217,7 +265,8 @@ fn over(call: &OverCall) -> String {
         let units = if range { "RANGE" } else { "ROWS" };
         window.push(format!("{units} BETWEEN {} AND {}", bound(start), bound(end)));
     }
-    format!("{}({}) OVER ({})", call.function.name(), list(&call.args), window.join(" "))
+    let distinct = if call.distinct { "DISTINCT " } else { "" };
+    format!("{}({distinct}{}) OVER ({})", call.function.name(), list(&call.args), window.join(" "))
 }
 
 fn is_identity(exprs: &[Expr], width: usize) -> bool {

@@ -80,7 +80,8 @@ pub enum SubqueryKind {
         /// `NOT EXISTS`.
         negated: bool,
     },
-    /// `expr [NOT] IN (...)`; `expr` and the query's column have equal types but for nullability.
+    /// `expr [NOT] IN (...)`; `expr` and the query's column have equal types but for nullability. Where the query has
+    /// several columns, `expr` is a call of ROW with as many arguments, each of its column's type.
     In {
         /// The left side.
         expr: Box<Expr>,
@@ -119,6 +120,8 @@ pub struct OverCall {
     pub order: Vec<SortKey>,
     /// Which rows an aggregate takes; the whole partition for other functions.
     pub frame: Frame,
+    /// `DISTINCT` before the arguments of an aggregate.
+    pub distinct: bool,
     /// The result's type.
     pub data_type: DataType,
     /// Where it was written.
@@ -186,7 +189,8 @@ impl Frame {
 pub enum Bound {
     /// `UNBOUNDED PRECEDING`
     First,
-    /// `n PRECEDING` (negative) and `n FOLLOWING`; days where the order key is a DATE.
+    /// `n PRECEDING` (negative) and `n FOLLOWING`. With RANGE in values of the order key: days of a DATE, milliseconds of a
+    /// TIME or TIMESTAMP, units of a DECIMAL's last digit, billionths of a FLOAT or DOUBLE.
     Offset(i64),
     /// `CURRENT ROW`; with RANGE its peers too.
     Current,

@@ -11,8 +11,11 @@ pub mod explain;
 pub mod expr;
 pub mod lower;
 pub mod rel;
+pub mod stream;
 pub mod tables;
+mod time;
 
-pub use catalog::{CatalogReader, TableEntry, TablePath};
+pub use catalog::{CatalogReader, TableEntry, TablePath, Watermark};
 pub use expr::{AggregateCall, Bound, Expr, ExprKind, Frame, OverCall, OverFunction, SortKey, SubqueryKind};
-pub use rel::{Field, JoinKind, Rel, RelKind, SetOpKind, Sink};
+pub use rel::{Field, JoinKind, Rel, RelKind, SetOpKind, Sink, Window};
+pub use time::{TimeAttribute, WindowColumn};

@@ -62,6 +62,28 @@ pub enum RelKind {
         /// Condition over the left fields followed by the right ones; `None` for a cross join.
         condition: Option<Expr>,
     },
+    /// Each left row with the rows that the right query, a level further in, has for it: its
+    /// [`crate::ExprKind::Outer`] of depth 1 are the left fields. Fields are the left ones, then the right ones.
+    Correlate {
+        /// Left input.
+        left: Box<Rel>,
+        /// The query for each left row.
+        right: Box<Rel>,
+        /// Inner, or left: a left row without a match is kept, with NULLs.
+        kind: JoinKind,
+        /// Condition over the left fields followed by the right ones.
+        condition: Option<Expr>,
+    },
+    /// Each row once for each grouping set; fields are those of the input, then the keys, NULL where the set lacks them,
+    /// then the set's number from 0 (BIGINT).
+    Expand {
+        /// Input.
+        input: Box<Rel>,
+        /// The keys of all sets, over the input.
+        keys: Vec<Expr>,
+        /// The sets: positions of their keys.
+        sets: Vec<Vec<usize>>,
+    },
     /// Grouping; fields are the groups, then the calls.
     Aggregate {
         /// Input.
@@ -89,6 +111,56 @@ pub enum RelKind {
         outer: bool,
         /// Whether the element's position, from 1, is one more field.
         ordinality: bool,
+    },
+    /// Rows with a watermark: the column is a rowtime attribute from here on. Fields are those of the input and, where
+    /// `shown`, a BIGINT with the watermark that was current when the row arrived, in milliseconds since 1970, or NULL.
+    Watermark {
+        /// Input.
+        input: Box<Rel>,
+        /// The rowtime attribute.
+        column: usize,
+        /// The watermark that a row allows for, over the input; of the kind of timestamp that the column is.
+        expr: Expr,
+        /// How far it must have advanced to be announced again, in milliseconds.
+        interval: i64,
+        /// Whether the watermark is a field.
+        shown: bool,
+    },
+    /// Each row once for each window it falls into; fields are those of the input, then the windows' `window_start`,
+    /// `window_end` and `window_time`.
+    Windows {
+        /// Input.
+        input: Box<Rel>,
+        /// The column, a TIMESTAMP or TIMESTAMP_LTZ, whose values fall into windows. A row without value is in none.
+        time: usize,
+        /// The windows.
+        window: Window,
+        /// Columns whose values have sessions of their own; empty for other windows.
+        partition: Vec<usize>,
+        /// The column with the watermark that was current when a row came: a session has ended with it.
+        watermark: Option<usize>,
+    },
+    /// Each row of the left side with the version of the right side that was valid at the row's time; fields are the left
+    /// ones, then the right ones.
+    Temporal {
+        /// Left input.
+        left: Box<Rel>,
+        /// Versions.
+        right: Box<Rel>,
+        /// Whether rows of the left side without a version are kept.
+        outer: bool,
+        /// Whether the right side's rows are those of a deduplication that keeps the latest row of each key: one that is
+        /// older than what came before it is no version.
+        latest: bool,
+        /// Values over the left fields and the columns of the right side that they equal. The versions of rows with equal
+        /// columns replace each other.
+        keys: Vec<(Expr, usize)>,
+        /// What else must hold of a row and its version, over the left fields followed by the right ones.
+        condition: Option<Expr>,
+        /// The left column that is the time of a row.
+        left_time: usize,
+        /// The right column from whose time on a version is valid.
+        right_time: usize,
     },
     /// Rows without duplicates.
     Distinct(Box<Rel>),
@@ -118,6 +190,41 @@ pub enum RelKind {
         offset: u64,
         /// Rows kept; `None` is all.
         fetch: Option<u64>,
+    },
+}
+
+/// Windows in time; lengths are milliseconds. They count from 1970 in the time zone of the session, shifted by `offset`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Window {
+    /// One after the other.
+    Tumble {
+        /// Length.
+        size: i64,
+        /// Shift.
+        offset: i64,
+    },
+    /// Overlapping ones.
+    Hop {
+        /// From the start of one to that of the next.
+        slide: i64,
+        /// Length.
+        size: i64,
+        /// Shift.
+        offset: i64,
+    },
+    /// Growing ones with the same start.
+    Cumulate {
+        /// By how much one is longer than the one before.
+        step: i64,
+        /// Length of the longest.
+        size: i64,
+        /// Shift.
+        offset: i64,
+    },
+    /// As long as rows follow each other closely.
+    Session {
+        /// The pause that ends a window.
+        gap: i64,
     },
 }
 

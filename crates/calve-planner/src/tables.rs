@@ -6,7 +6,7 @@ use calve_sql::ast::{self, Visit, Visitor};
 use calve_sql::{AlterView, Hints, Insert, Query, Statement};
 use calve_types::Span;
 
-use crate::bind::{on_deep_stack, span};
+use crate::bind::{on_deep_stack, span, window};
 
 /// A name in the place of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,17 +75,30 @@ struct Collector<'a> {
     found: &'a mut Vec<Reference>,
 }
 
+impl Collector<'_> {
+    fn name(&mut self, name: &ast::ObjectName) {
+        let parts: Option<Vec<String>> = name.0.iter().map(|p| p.as_ident().map(|i| i.value.clone())).collect();
+        if let Some(parts) = parts {
+            let hints = self.hints.options_for(name).map(|hint| hint.options.clone()).unwrap_or_default();
+            let span = span::idents(name.0.iter().filter_map(|p| p.as_ident()));
+            add(self.found, Reference { parts, hints, span });
+        }
+    }
+}
+
 impl Visitor for Collector<'_> {
     type Break = ();
 
     fn pre_visit_table_factor(&mut self, factor: &ast::TableFactor) -> ControlFlow<()> {
         if let ast::TableFactor::Table { name, args: None, .. } = factor {
-            let parts: Option<Vec<String>> = name.0.iter().map(|p| p.as_ident().map(|i| i.value.clone())).collect();
-            if let Some(parts) = parts {
-                let hints = self.hints.options_for(name).map(|hint| hint.options.clone()).unwrap_or_default();
-                let span = span::idents(name.0.iter().filter_map(|p| p.as_ident()));
-                add(self.found, Reference { parts, hints, span });
-            }
+            self.name(name);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, e: &ast::Expr) -> ControlFlow<()> {
+        if let Some(name) = window::table_in_argument(e) {
+            self.name(&name);
         }
         ControlFlow::Continue(())
     }

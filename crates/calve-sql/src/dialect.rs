@@ -5,7 +5,7 @@ use std::any::TypeId;
 use calve_types::Error;
 use sqlparser::ast::{
     CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
-    ObjectName, TrimWhereField, UnaryOperator, Value,
+    ObjectName, TrimWhereField, UnaryOperator, Value, WindowSpec, WindowType,
 };
 use sqlparser::dialect::{Dialect, GenericDialect, Precedence};
 use sqlparser::keywords::Keyword;
@@ -106,8 +106,8 @@ fn cast(parser: &mut Parser, kind: CastKind) -> Result<Expr, ParserError> {
     Ok(Expr::Cast { kind, expr: Box::new(expr), data_type, array: false, format: None })
 }
 
-/// `MAP[k, v, ...]` as a call of `MAP`.
-fn map(parser: &mut Parser) -> Result<Expr, ParserError> {
+/// `MAP[k, v, ...]` or `MULTISET[a, b, ...]` as a call.
+fn constructor(parser: &mut Parser, name: &str) -> Result<Expr, ParserError> {
     let word = parser.next_token();
     parser.expect_token(&Token::LBracket)?;
     let entries = if parser.peek_token_ref().token == Token::RBracket {
@@ -116,7 +116,33 @@ fn map(parser: &mut Parser) -> Result<Expr, ParserError> {
         parser.parse_comma_separated(Parser::parse_expr)?
     };
     parser.expect_token(&Token::RBracket)?;
-    Ok(call(Ident::with_span(word.span, "MAP"), entries))
+    Ok(call(Ident::with_span(word.span, name), entries))
+}
+
+/// `GROUPING SETS (..)` inside of GROUPING SETS.
+fn grouping_sets(parser: &mut Parser) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let sets = parser.parse_comma_separated(|p| {
+        p.expect_token(&Token::LParen)?;
+        if p.consume_token(&Token::RParen) {
+            return Ok(vec![]);
+        }
+        let set = p.parse_comma_separated(Parser::parse_expr)?;
+        p.expect_token(&Token::RParen)?;
+        Ok(set)
+    })?;
+    parser.expect_token(&Token::RParen)?;
+    Ok(Expr::GroupingSets(sets))
+}
+
+/// `FINAL f(..)` and `RUNNING f(..)` of MATCH_RECOGNIZE as calls of `FINAL` and `RUNNING`.
+fn semantics(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let word = parser.next_token();
+    let name = if is_word(&word.token, "FINAL") { "FINAL" } else { "RUNNING" };
+    let inner = parser.parse_prefix()?;
+    Ok(call(Ident::with_span(word.span, name), vec![inner]))
 }
 
 /// `POSITION(a IN b)`. sqlparser reads it in several ways, each of which reads what is inside again.
@@ -164,6 +190,57 @@ fn trim(parser: &mut Parser) -> Result<Expr, ParserError> {
         Some(expr) => Ok(Expr::Trim { expr: Box::new(expr), trim_where, trim_what, trim_characters: None }),
         None => parser.expected_ref("an expression", parser.peek_token_ref()),
     }
+}
+
+/// `TABLE name [PARTITION BY ..] [ORDER BY ..]`, an argument of a table function, as a call of `TABLE` with the name; what
+/// follows the name is its window.
+fn table_argument(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let word = parser.next_token();
+    let name = parser.parse_object_name(false)?;
+    let parts: Vec<Ident> = name.0.iter().filter_map(|part| part.as_ident().cloned()).collect();
+    let name = match <[Ident; 1]>::try_from(parts) {
+        Ok([name]) => Expr::Identifier(name),
+        Err(parts) => Expr::CompoundIdentifier(parts),
+    };
+    let Expr::Function(mut table) = call(Ident::with_span(word.span, "TABLE"), vec![name]) else {
+        return parser.expected_ref("the name of a table", parser.peek_token_ref());
+    };
+    let clause = |parser: &mut Parser, word: &str| {
+        let found = next_is(parser, 0, word) && next_is(parser, 1, "BY");
+        if found {
+            parser.advance_token();
+            parser.advance_token();
+        }
+        // more than one stand in parentheses: behind a comma the next argument begins
+        let list = found && parser.peek_token_ref().token == Token::LParen;
+        if list {
+            parser.advance_token();
+        }
+        (found, list)
+    };
+    let (mut partition_by, mut order_by) = (vec![], vec![]);
+    if let (true, list) = clause(parser, "PARTITION") {
+        partition_by =
+            if list { parser.parse_comma_separated(Parser::parse_expr)? } else { vec![parser.parse_expr()?] };
+        if list {
+            parser.expect_token(&Token::RParen)?;
+        }
+    }
+    if let (true, list) = clause(parser, "ORDER") {
+        order_by = if list {
+            parser.parse_comma_separated(Parser::parse_order_by_expr)?
+        } else {
+            vec![parser.parse_order_by_expr()?]
+        };
+        if list {
+            parser.expect_token(&Token::RParen)?;
+        }
+    }
+    if !(partition_by.is_empty() && order_by.is_empty()) {
+        let spec = WindowSpec { window_name: None, partition_by, order_by, window_frame: None };
+        table.over = Some(WindowType::WindowSpec(spec));
+    }
+    Ok(Expr::Function(table))
 }
 
 impl Dialect for FlinkDialect {
@@ -280,15 +357,23 @@ impl Dialect for FlinkDialect {
         } else if next_is(parser, 0, "TRIM") && opens(&Token::LParen) {
             Some(trim(parser))
         } else if next_is(parser, 0, "MAP") && opens(&Token::LBracket) {
-            Some(map(parser))
+            Some(constructor(parser, "MAP"))
         } else if opens(&Token::LParen)
             && let Some(name) = json::FUNCTIONS.into_iter().find(|name| next_is(parser, 0, name))
         {
             Some(json::parse(parser, name))
-        } else if (next_is(parser, 0, "TABLE") || next_is(parser, 0, "MODEL"))
+        } else if next_is(parser, 0, "TABLE") && matches!(parser.peek_nth_token_ref(1).token, Token::Word(_)) {
+            Some(table_argument(parser))
+        } else if next_is(parser, 0, "MODEL") && matches!(parser.peek_nth_token_ref(1).token, Token::Word(_)) {
+            Some(Err(unsupported(parser, "table functions with a MODEL argument")))
+        } else if next_is(parser, 0, "MULTISET") && opens(&Token::LBracket) {
+            Some(constructor(parser, "MULTISET"))
+        } else if next_is(parser, 0, "GROUPING") && next_is(parser, 1, "SETS") {
+            Some(grouping_sets(parser))
+        } else if (next_is(parser, 0, "FINAL") || next_is(parser, 0, "RUNNING"))
             && matches!(parser.peek_nth_token_ref(1).token, Token::Word(_))
         {
-            Some(Err(unsupported(parser, "table functions with a TABLE argument")))
+            Some(semantics(parser))
         } else {
             None
         }
@@ -305,7 +390,10 @@ impl Dialect for FlinkDialect {
 
     fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
         // sqlparser takes `a : b` for a path into JSON; in Flink SQL the colon stands between key and value
-        (parser.peek_token_ref().token == Token::Colon).then_some(Ok(0))
+        if parser.peek_token_ref().token == Token::Colon {
+            return Some(Ok(0));
+        }
+        multiset_operator(parser).map(|_| Ok(COMPARISON + 1))
     }
 
     fn parse_infix(&self, parser: &mut Parser, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
@@ -321,11 +409,47 @@ impl Dialect for FlinkDialect {
                 return Some(is_distinct_from(parser, expr, negated, at + 1));
             }
         }
+        if let Some((name, words)) = multiset_operator(parser) {
+            for _ in 0..words {
+                parser.advance_token();
+            }
+            let place = parser.get_current_token().span;
+            let other = parser.parse_subexpr(COMPARISON + 1);
+            return Some(other.map(|other| call(Ident::with_span(place, name), vec![expr.clone(), other])));
+        }
         let symmetric = next_is(parser, at + 1, "SYMMETRIC");
         if next_is(parser, at, "BETWEEN") && (symmetric || next_is(parser, at + 1, "ASYMMETRIC")) {
             return Some(between(parser, expr, negated, symmetric));
         }
         None
+    }
+}
+
+/// The name of the multiset operator that comes next, and of how many words it is.
+fn multiset_operator(parser: &Parser) -> Option<(&'static str, usize)> {
+    let next = |at: usize, word: &str| next_is(parser, at, word);
+    if next(0, "MEMBER") && next(1, "OF") {
+        return Some(("MEMBER OF", 2));
+    }
+    if next(0, "SUBMULTISET") && next(1, "OF") {
+        return Some(("SUBMULTISET OF", 2));
+    }
+    if next(0, "NOT") && next(1, "SUBMULTISET") && next(2, "OF") {
+        return Some(("NOT SUBMULTISET OF", 3));
+    }
+    if !next(0, "MULTISET") {
+        return None;
+    }
+    let operators = [
+        ("UNION", "MULTISET UNION", "MULTISET UNION ALL"),
+        ("INTERSECT", "MULTISET INTERSECT", "MULTISET INTERSECT ALL"),
+        ("EXCEPT", "MULTISET EXCEPT", "MULTISET EXCEPT ALL"),
+    ];
+    let (_, distinct, all) = operators.into_iter().find(|(word, ..)| next(1, word))?;
+    if next(2, "ALL") {
+        Some((all, 3))
+    } else {
+        Some((distinct, 2 + usize::from(next(2, "DISTINCT"))))
     }
 }
 

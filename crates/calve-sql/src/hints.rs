@@ -75,6 +75,11 @@ impl Hints {
         Ok(())
     }
 
+    /// All OPTIONS hints, in order.
+    pub fn tables(&self) -> impl Iterator<Item = &TableHint> {
+        self.0.values().flatten().filter(|hint| hint.name == "OPTIONS").map(|hint| &hint.table)
+    }
+
     /// The OPTIONS hint behind a table's name.
     pub fn options_for(&self, name: &ast::ObjectName) -> Option<&TableHint> {
         let end = location_of(name.0.last()?.as_ident()?.span.end);
@@ -106,13 +111,13 @@ impl Hints {
     }
 
     /// Checks that every hint stands behind a table's name or SELECT.
-    pub(crate) fn check_places(&self, query: Option<&ast::Query>) -> Result<()> {
+    pub(crate) fn check_places<'a, T: Visit + 'a>(&self, trees: impl IntoIterator<Item = &'a T>) -> Result<()> {
         if self.0.is_empty() {
             return Ok(());
         }
         let mut places = Places { tables: HashSet::new(), selects: HashMap::new() };
-        if let Some(query) = query {
-            let _ = on_deep_stack(|| query.visit(&mut places));
+        for tree in trees {
+            let _ = on_deep_stack(|| tree.visit(&mut places));
         }
         for (behind, hints) in &self.0 {
             for hint in hints {

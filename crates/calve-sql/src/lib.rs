@@ -16,11 +16,13 @@
 pub use sqlparser::ast;
 
 mod dialect;
+mod grammar;
 mod hints;
 mod json;
 mod keywords;
 mod lexeme;
 mod parser;
+mod places;
 pub mod print;
 mod reserved;
 mod script;
@@ -34,6 +36,7 @@ pub use json::{JsonBehavior, JsonClauses, JsonOnNull, JsonWrapper, json_clauses}
 pub use keywords::keywords;
 pub use lexeme::{Lexeme, LexemeKind, lexemes};
 pub use parser::{parse, parse_one};
+pub use places::Places;
 pub use reserved::is_reserved;
 pub use script::{ScriptStatement, is_complete, split};
 pub use statement::*;

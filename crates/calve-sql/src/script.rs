@@ -15,6 +15,28 @@ pub struct ScriptStatement {
     pub error: Option<Error>,
 }
 
+impl ScriptStatement {
+    /// The part of the text that stands at a place of the script; empty outside of it. Takes linear time.
+    pub(crate) fn slice(&self, span: Span) -> &str {
+        let mut at = Location { line: self.line, column: self.column };
+        let (mut from, mut to) = (None, self.text.len());
+        for (byte, c) in self.text.char_indices() {
+            if at == span.start {
+                from = Some(byte);
+            }
+            if at == span.end {
+                to = byte;
+                break;
+            }
+            at = match c {
+                '\n' => Location { line: at.line + 1, column: 1 },
+                _ => Location { column: at.column + 1, ..at },
+            };
+        }
+        from.and_then(|from| self.text.get(from..to)).unwrap_or("")
+    }
+}
+
 /// Cuts a script at every `;` outside quotes and comments.
 ///
 /// `EXECUTE STATEMENT SET BEGIN ...; END` is one statement, and so is everything else with `STATEMENT SET BEGIN`. An unterminated quote or comment ends at the next `;` that

@@ -36,7 +36,7 @@ fn refused(token: &Token) -> Option<String> {
         Token::Word(w) if w.quote_style == Some('"') => {
             Some("double quotes are not allowed: strings stand in single quotes, names in backticks".to_owned())
         }
-        Token::DoubleEq | Token::Caret | Token::Ampersand | Token::Pipe | Token::ShiftLeft | Token::Tilde => {
+        Token::DoubleEq | Token::Ampersand | Token::ShiftLeft | Token::Tilde => {
             Some(format!("'{token}' is not an operator of Flink SQL"))
         }
         Token::ExclamationMark | Token::Sharp | Token::AtSign => Some(format!("unexpected character '{token}'")),
@@ -93,11 +93,65 @@ pub(crate) fn tokenize(statement: &ScriptStatement) -> Result<Tokens> {
                     tokens.pop();
                 }
                 end = span.end;
+                if let Token::SingleQuotedString(escape) = &token.token
+                    && unescape(&mut tokens, escape, statement, span)?
+                {
+                    continue;
+                }
                 tokens.push(token);
             }
         }
     }
     Ok(Tokens { tokens, hints, end })
+}
+
+/// `U&'..' UESCAPE 'c'`: at the `'c'`, puts the string in the place of its three tokens; whether it was one.
+fn unescape(tokens: &mut Vec<TokenWithSpan>, escape: &str, statement: &ScriptStatement, place: Span) -> Result<bool> {
+    let [.., string, uescape] = tokens.as_slice() else { return Ok(false) };
+    if !crate::dialect::is_word(&uescape.token, "UESCAPE") {
+        return Ok(false);
+    }
+    if !matches!(string.token, Token::UnicodeStringLiteral(_)) {
+        return Err(Error::new("syntax-error", "UESCAPE stands behind a string U&'..'")
+            .with_detail("UESCAPE cannot be specified without Unicode literal introducer")
+            .at(place));
+    }
+    let mut chars = escape.chars();
+    let (Some(mark), None) = (chars.next(), chars.next()) else {
+        return Err(Error::new("syntax-error", format!("UESCAPE takes one character, not '{escape}'"))
+            .with_detail(format!("UESCAPE '{escape}' must be exactly one character"))
+            .at(place));
+    };
+    let span = span_of(string.span);
+    let written = statement.slice(span);
+    let written = written.get(3..written.len().saturating_sub(1)).unwrap_or("").replace("''", "'");
+    let text = decoded(&written, mark).ok_or_else(|| {
+        Error::new("syntax-error", "a Unicode escape is not four hexadecimal digits")
+            .with_detail("Unicode escape sequence is not exactly four hex digits")
+            .at(span)
+    })?;
+    let all = tokenizer::Span::new(string.span.start, uescape.span.end);
+    tokens.truncate(tokens.len() - 2);
+    tokens.push(TokenWithSpan { token: Token::UnicodeStringLiteral(text), span: all });
+    Ok(true)
+}
+
+/// A text with `#0041` and `##` replaced by what they mean, for the escape character `#`.
+fn decoded(text: &str, mark: char) -> Option<String> {
+    let mut units: Vec<u16> = Vec::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != mark || chars.next_if_eq(&mark).is_some() {
+            units.extend_from_slice(c.encode_utf16(&mut [0; 2]));
+            continue;
+        }
+        let digits: String = chars.by_ref().take(4).collect();
+        if digits.len() != 4 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        units.push(u16::from_str_radix(&digits, 16).ok()?);
+    }
+    Some(String::from_utf16_lossy(&units))
 }
 
 /// Whether a token is the `_UTF16` of the string directly behind it.

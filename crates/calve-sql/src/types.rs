@@ -108,14 +108,14 @@ impl Parser {
             "VARBINARY" => varbinary(self.length("VARBINARY")?),
             "DATE" => LogicalType::Date,
             "TIME" => {
-                let p = self.precision("TIME", 0)?;
+                let p = self.precision(0)?;
                 if self.keyword("WITHOUT") {
                     self.expect_keywords(&["TIME", "ZONE"])?;
                 }
                 LogicalType::Time(p)
             }
             "TIMESTAMP" => {
-                let p = self.precision("TIMESTAMP", 6)?;
+                let p = self.precision(6)?;
                 if self.keyword("WITHOUT") {
                     self.expect_keywords(&["TIME", "ZONE"])?;
                     LogicalType::Timestamp(p)
@@ -127,7 +127,7 @@ impl Parser {
                     LogicalType::Timestamp(p)
                 }
             }
-            "TIMESTAMP_LTZ" => LogicalType::TimestampLtz(self.precision("TIMESTAMP_LTZ", 6)?),
+            "TIMESTAMP_LTZ" => LogicalType::TimestampLtz(self.precision(6)?),
             "INTERVAL" => self.interval_type()?,
             "ARRAY" => LogicalType::Array(Box::new(self.bracketed(depth)?)),
             "MULTISET" => LogicalType::Multiset(Box::new(self.bracketed(depth)?)),
@@ -197,7 +197,9 @@ impl Parser {
             }
             self.expect(&Token::RParen)?;
         }
-        if !(1..=38).contains(&precision) {
+        // Flink cuts what is too large without a word
+        let precision = precision.min(38);
+        if precision == 0 {
             return Err(Error::new("invalid-type", "precision of DECIMAL must be between 1 and 38")
                 .with_detail("Decimal precision must be between 1 and 38 (both inclusive).")
                 .at(span));
@@ -217,25 +219,25 @@ impl Parser {
         }
         let n = self.number("a length")?;
         self.expect(&Token::RParen)?;
+        // Flink takes strings of no characters, but no binary ones of no bytes
+        let least = u32::from(what.ends_with("BINARY"));
         match u32::try_from(n) {
-            Ok(n @ 1..=LogicalType::MAX_LENGTH) => Ok(Some(n)),
-            _ => Err(Error::new("invalid-type", format!("length of {what} must be between 1 and 2147483647")).at(span)),
+            Ok(n) if (least..=LogicalType::MAX_LENGTH).contains(&n) => Ok(Some(n)),
+            _ => {
+                let message = format!("length of {what} must be between {least} and 2147483647");
+                Err(Error::new("invalid-type", message).at(span))
+            }
         }
     }
 
-    fn precision(&mut self, what: &str, default: u8) -> Result<u8> {
-        let span = self.span();
+    fn precision(&mut self, default: u8) -> Result<u8> {
         if !self.token(&Token::LParen) {
             return Ok(default);
         }
         let n = self.number("a precision")?;
         self.expect(&Token::RParen)?;
-        match u8::try_from(n) {
-            Ok(n @ 0..=9) => Ok(n),
-            _ => Err(Error::new("invalid-type", format!("precision of {what} must be between 0 and 9"))
-                .with_detail(format!("{what} precision must be between 0 and 9 (both inclusive)."))
-                .at(span)),
-        }
+        // Flink cuts what is too large without a word
+        Ok(u8::try_from(n).unwrap_or(u8::MAX).min(9))
     }
 
     fn interval_field(&mut self) -> Result<IntervalField> {

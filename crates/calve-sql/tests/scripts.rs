@@ -401,19 +401,23 @@ fn types_print_as_they_parse() {
         ("ROW(a INT NOT NULL 'x', `b c` STRING)", "ROW<`a` INT NOT NULL 'x', `b c` STRING>"),
         ("MULTISET<INT>", "MULTISET<INT>"),
         ("DOUBLE PRECISION", "DOUBLE"),
+        ("DECIMAL(39, 2)", "DECIMAL(38, 2)"),
+        ("TIMESTAMP(10)", "TIMESTAMP(9)"),
+        ("VARCHAR(0)", "VARCHAR(0)"),
     ] {
         let parsed = parse_type(text).unwrap();
         assert_eq!(parsed.to_string(), printed);
         assert_eq!(parse_type(printed).unwrap(), parsed);
     }
     for text in [
-        "DECIMAL(39)",
+        "DECIMAL(0)",
         "DECIMAL(3, 4)",
+        "DECIMAL(39, 39)",
         "INTERVAL YEAR TO DAY",
         "INTERVAL HOUR TO DAY",
         "INT NOT NULL NOT NULL",
-        "CHAR(0)",
-        "TIMESTAMP(10)",
+        "BINARY(0)",
+        "CHAR(2147483648)",
         "INTT",
         "ARRAY<INT",
         "MAP<INT>",

@@ -1,1 +1,50 @@
 //! Flink's streaming operators: changelogs and watermarks as nodes of DataFusion plans.
+//!
+//! # A changelog in record batches
+//!
+//! The rows of a stream travel in the order in which they happen, in one partition. A batch has
+//!
+//! 1. the columns of the relation, by position;
+//! 2. then, if the stream *changes* rows, a column [`OP`] of Int8 without NULLs: Flink's `RowKind` of each row as
+//!    [`Op`] numbers them, 0 `+I`, 1 `-U`, 2 `+U`, 3 `-D`. A stream that only adds rows has no such column, and every row
+//!    of it is a `+I`;
+//! 3. then, if the stream is *timed*, a column [`WATERMARK`] of Int64 without NULLs: the watermark in force when the row
+//!    arrives, in milliseconds since the epoch: the largest one before the row, [`i64::MIN`] before the first one. It
+//!    never falls. The end of the input is the last watermark, [`i64::MAX`]. An operator that advances with time first
+//!    does what the watermark of a row asks for, then takes the row.
+//!
+//! Both are columns like others to DataFusion: projections and filters without state carry them along. A plan says by
+//! position which columns are there; names are for people who read plans.
+//!
+//! # An operator
+//!
+//! Implement [`Operator`] (what EXPLAIN and the planner see: a name, the output's schema, what to start) and [`Running`]
+//! (its state: takes batches of its inputs, gives batches). [`node::plan`] makes a node of a logical plan of it, and
+//! [`planner::StreamPlanner`] an execution plan. The node has no expressions, so that DataFusion has nothing to rewrite:
+//! what an operator needs computed (keys, arguments) is a projection below it, and it refers to its inputs' columns by
+//! position.
+//!
+//! An operator gives its rows as they come. Nothing in it may wait for an end of the input that a stream without end does
+//! not have; [`Running::end`] only flushes what time would have flushed. Its state is charged to the memory pool after
+//! every batch; too much of it ends the query with an error that says so.
+
+pub mod aggregate;
+pub mod dedup;
+pub mod exec;
+pub mod join;
+pub mod node;
+pub mod op;
+pub mod operator;
+pub mod over;
+pub mod planner;
+pub mod rows;
+pub mod sets;
+
+pub mod top;
+pub mod session;
+pub mod temporal;
+pub mod union;
+pub mod watermark;
+
+pub use op::{OP, Op, WATERMARK};
+pub use operator::{Operator, Running};

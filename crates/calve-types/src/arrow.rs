@@ -52,7 +52,7 @@ pub fn to_arrow(logical: &LogicalType) -> Result<ArrowType> {
         LogicalType::IntervalYearMonth { .. } => ArrowType::Interval(IntervalUnit::YearMonth),
         LogicalType::IntervalDayTime { .. } => ArrowType::Duration(TimeUnit::Millisecond),
         LogicalType::Array(e) => ArrowType::List(Arc::new(field("element", e)?)),
-        LogicalType::Map(k, v) => map(field("key", &k.with_nullable(false))?, field("value", v)?),
+        LogicalType::Map(k, v) => map(field("key", k)?, field("value", v)?),
         LogicalType::Multiset(e) => {
             map(field("key", &e.with_nullable(false))?, Field::new("value", ArrowType::Int32, false))
         }

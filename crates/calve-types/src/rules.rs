@@ -82,16 +82,22 @@ fn explicit(from: &LogicalType, to: &LogicalType) -> bool {
             from.is_numeric()
                 || from.is_character()
                 || *from == T::Boolean
-                || (from.is_interval() && (to.is_integer() || matches!(to, T::Decimal { .. })))
+                || (is_single_unit(from) && matches!(to, T::Int | T::BigInt | T::Decimal { .. }))
         }
         T::Date => from.is_character() || matches!(from, T::Timestamp(_) | T::TimestampLtz(_)),
         T::Time(_) => from.is_character() || matches!(from, T::Timestamp(_) | T::TimestampLtz(_)),
         T::Timestamp(_) | T::TimestampLtz(_) => from.is_character() || matches!(from, T::Date | T::Time(_)),
-        T::IntervalYearMonth { .. } | T::IntervalDayTime { .. } => {
-            from.is_integer() || matches!(from, T::Decimal { .. })
-        }
+        T::IntervalYearMonth { .. } | T::IntervalDayTime { .. } => decimal_of(from).is_some() && is_single_unit(to),
         _ => false,
     }
+}
+
+/// Whether it is an interval of one unit, such as INTERVAL DAY.
+fn is_single_unit(logical: &LogicalType) -> bool {
+    matches!(
+        logical,
+        LogicalType::IntervalYearMonth { from, to, .. } | LogicalType::IntervalDayTime { from, to, .. } if from == to
+    )
 }
 
 /// The type that holds the values of all types given: of the branches of a CASE, the elements of an ARRAY, the
@@ -161,15 +167,83 @@ fn common_numeric(a: &LogicalType, b: &LogicalType) -> Option<LogicalType> {
     if a.is_integer() && b.is_integer() {
         return Some(if integer_rank(a) >= integer_rank(b) { a.clone() } else { b.clone() });
     }
-    if a.is_approximate() || b.is_approximate() {
-        let float = |t: &T| *t == T::Float || t.is_integer();
-        return Some(if float(a) && float(b) { T::Float } else { T::Double });
+    // Calcite gives FLOAT and DOUBLE the same precision, so of the two the first stays.
+    match (a.is_approximate(), b.is_approximate()) {
+        (true, true) => return Some(a.clone()),
+        (true, false) => return Some(if b.is_integer() { a.clone() } else { T::Double }),
+        (false, true) => return Some(if a.is_integer() { b.clone() } else { T::Double }),
+        (false, false) => {}
     }
+    common_exact(a, b)
+}
+
+fn common_exact(a: &LogicalType, b: &LogicalType) -> Option<LogicalType> {
     let (p1, s1) = decimal_of(a)?;
     let (p2, s2) = decimal_of(b)?;
     let digits = (p1 - s1).max(p2 - s2);
     let scale = s1.max(s2).min(MAX_DECIMAL_PRECISION - digits);
-    Some(T::Decimal { precision: digits + scale, scale })
+    Some(LogicalType::Decimal { precision: digits + scale, scale })
+}
+
+/// The common type of the arguments of COALESCE, IFNULL, GREATEST, LEAST and the functions of ARRAYs and MAPs
+/// (`LogicalTypeMerging.findCommonType`), which differs from [`common_type`] in mixes: fixed lengths that are equal
+/// stay, DOUBLE wins over FLOAT, an exact number beside a point in time is taken for days, and types without a common
+/// one give that of them to which Flink casts the others by itself.
+///
+/// `None` if there is none, or if all are NULL.
+pub fn merged_type(types: &[DataType]) -> Option<DataType> {
+    let nullable = types.iter().any(|t| t.nullable || t.logical == LogicalType::Null);
+    let known: Vec<&LogicalType> = types.iter().map(|t| &t.logical).filter(|t| **t != LogicalType::Null).collect();
+    let (first, rest) = known.split_first()?;
+    let merged = rest.iter().try_fold((*first).clone(), |merged, next| merged_logical(&merged, next));
+    merged.or_else(|| castable(&known)).map(|logical| logical.with_nullable(nullable))
+}
+
+/// Of several types the one to which the others are cast without being asked.
+fn castable(types: &[&LogicalType]) -> Option<LogicalType> {
+    let (first, rest) = types.split_first()?;
+    let casts = |from: &LogicalType, to: &LogicalType| {
+        supports_implicit_cast(&from.clone().nullable(), &to.clone().nullable())
+    };
+    rest.iter().try_fold(*first, |result, next| {
+        if casts(result, next) {
+            Some(*next)
+        } else {
+            casts(next, result).then_some(result)
+        }
+    })
+    .cloned()
+}
+
+fn merged_logical(a: &LogicalType, b: &LogicalType) -> Option<LogicalType> {
+    use LogicalType as T;
+    let is_point = |t: &T| *t == T::Date || t.is_timestamp();
+    let is_exact = |t: &T| decimal_of(t).is_some();
+    Some(match (a, b) {
+        (a, b) if a.is_datetime() && b.is_interval() || is_point(a) && is_exact(b) => a.clone(),
+        (a, b) if a.is_interval() && b.is_datetime() || is_exact(a) && is_point(b) => b.clone(),
+        (T::Varchar(m), T::Char(n) | T::Varchar(n)) => T::Varchar(*m.max(n)),
+        (T::Char(m), T::Char(n) | T::Varchar(n)) => if m == n { b.clone() } else { T::Varchar(*m.max(n)) },
+        (T::Varbinary(m), T::Binary(n) | T::Varbinary(n)) => T::Varbinary(*m.max(n)),
+        (T::Binary(m), T::Binary(n) | T::Varbinary(n)) => if m == n { b.clone() } else { T::Varbinary(*m.max(n)) },
+        (T::Double, T::Float) | (T::Float, T::Double) => T::Double,
+        // Only a DECIMAL behind the approximate number makes it a DOUBLE.
+        (a, b) if is_exact(a) && b.is_approximate() => b.clone(),
+        (T::Array(a), T::Array(b)) => T::Array(Box::new(merged_of_two(a, b)?)),
+        (T::Multiset(a), T::Multiset(b)) => T::Multiset(Box::new(merged_of_two(a, b)?)),
+        (T::Map(ak, av), T::Map(bk, bv)) => T::Map(Box::new(merged_of_two(ak, bk)?), Box::new(merged_of_two(av, bv)?)),
+        (T::Row(a), T::Row(b)) if a.len() == b.len() => T::Row(
+            a.iter()
+                .zip(b)
+                .map(|(a, b)| Some(RowField::new(&a.name, merged_of_two(&a.data_type, &b.data_type)?)))
+                .collect::<Option<_>>()?,
+        ),
+        _ => common_logical(a, b)?,
+    })
+}
+
+fn merged_of_two(a: &DataType, b: &DataType) -> Option<DataType> {
+    merged_type(&[a.clone(), b.clone()])
 }
 
 /// Precision and scale of an exact number as a `DECIMAL` (`BIGINT` is `DECIMAL(19, 0)`); `None` for other types.

@@ -3,6 +3,8 @@
 //! Numbers and booleans are JSON's (a DECIMAL keeps its digits; NaN and the infinities are texts), NULL is `null`, all else
 //! are the texts that Flink's client prints. Of columns with the same name, the second is `name_1` and so on: an
 //! object with one key twice loses a value in most readers.
+//!
+//! A query whose rows change (in streaming mode) has one key more, the first one: `op`, what happens to the row.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -39,14 +41,20 @@ impl<W: Write> JsonOutput<W> {
     /// The statement fails while its rows are read, or `out` cannot be written.
     pub async fn rows(&mut self, mut rows: Rows) -> Result<(), Failure> {
         let mut batch = rows.next_text().await.transpose()?;
-        let keys = keys(rows.columns.iter().map(|field| field.name.as_str()))?;
-        let shapes: Vec<_> = rows.columns.iter().map(|field| shape(&field.data_type.logical)).collect();
+        let op = rows.is_changelog().then_some(("op", Shape::Text));
+        let columns = rows.columns.iter().map(|field| (field.name.as_str(), shape(&field.data_type.logical)));
+        let (names, shapes): (Vec<&str>, Vec<Shape>) = op.into_iter().chain(columns).unzip();
+        let keys = keys(names.into_iter())?;
         let mut before: &[u8] = b"[";
         while let Some(lines) = batch {
-            for row in &lines {
+            let ops = rows.ops().iter().map(Some).chain(std::iter::repeat(None));
+            for (mut row, op) in lines.into_iter().zip(ops) {
+                if let Some(op) = op {
+                    row.insert(0, Some(op.to_string()));
+                }
                 self.out.write_all(before)?;
                 before = b",\n";
-                self.row(&keys, &shapes, row)?;
+                self.row(&keys, &shapes, &row)?;
             }
             batch = rows.next_text().await.transpose()?;
         }

@@ -15,7 +15,7 @@
 
 use std::io::{self, Write};
 
-use calve_engine::{ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary};
+use calve_engine::{Op, ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary};
 use calve_types::Error;
 use serde_json::json;
 
@@ -123,8 +123,11 @@ impl<W: Write> JsonlOutput<W> {
         serde_json::to_writer(&mut self.buffer, &columns).map_err(io::Error::from)?;
         self.buffer.extend_from_slice(b",\"rows\":[");
         let mut count: u64 = 0;
+        let mut changes = Vec::new();
         while let Some(batch) = rows.next_text().await {
-            for row in batch? {
+            let batch = batch?;
+            changes.extend_from_slice(rows.ops());
+            for row in batch {
                 if count > 0 {
                     self.buffer.push(b',');
                 }
@@ -135,16 +138,18 @@ impl<W: Write> JsonlOutput<W> {
         }
         self.buffer.push(b']');
         if ops {
-            self.insert_only_ops(count)?;
+            self.ops(count, &changes)?;
         }
         Ok(())
     }
 
-    /// A changelog of insertions only, which is what a query over bounded inputs gives.
-    fn insert_only_ops(&mut self, count: u64) -> io::Result<()> {
+    /// What happens to each row; without `changes` all are added.
+    fn ops(&mut self, count: u64, changes: &[Op]) -> io::Result<()> {
         self.buffer.extend_from_slice(b",\"ops\":[");
+        let mut changes = changes.iter();
         for n in 0..count {
-            self.buffer.extend_from_slice(if n == 0 { b"\"+I\"".as_slice() } else { b",\"+I\"" });
+            let op = changes.next().copied().unwrap_or(Op::Insert);
+            write!(self.buffer, "{}\"{op}\"", if n == 0 { "" } else { "," })?;
             self.give_out_if_long()?;
         }
         self.buffer.push(b']');

@@ -3,6 +3,9 @@
 //! CSV is that of RFC 4180 with `\n` at the end of lines: a value with a comma, a quote or a line end stands in quotes, NULL
 //! is nothing, and the empty string is `""`. TSV has no quotes: a tab is `\t`, a line end `\n` or `\r`, a backslash `\\`;
 //! NULL and the empty string both are nothing.
+//!
+//! A query whose rows change (in streaming mode) has one column more, the first one: `op`, what happens to the row. A query
+//! that only adds rows has none.
 
 use std::io::{self, Write};
 
@@ -39,11 +42,16 @@ impl<W: Write> SeparatedOutput<W> {
     pub async fn rows(&mut self, mut rows: Rows) -> Result<(), Failure> {
         // a statement that fails before its first row leaves no header
         let mut batch = rows.next_text().await.transpose()?;
-        let names: Vec<_> = rows.columns.iter().map(|field| Some(field.name.clone())).collect();
+        let op = rows.is_changelog().then(|| Some("op".to_owned()));
+        let names: Vec<_> = op.into_iter().chain(rows.columns.iter().map(|field| Some(field.name.clone()))).collect();
         self.line(&names)?;
         while let Some(lines) = batch {
-            for row in &lines {
-                self.line(row)?;
+            let ops = rows.ops().iter().map(Some).chain(std::iter::repeat(None));
+            for (mut row, op) in lines.into_iter().zip(ops) {
+                if let Some(op) = op {
+                    row.insert(0, Some(op.to_string()));
+                }
+                self.line(&row)?;
             }
             batch = rows.next_text().await.transpose()?;
         }

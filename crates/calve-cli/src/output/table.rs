@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use calve_engine::{ResultBody, Rows, StatementKind, StatementResult};
+use calve_engine::{Op, ResultBody, Rows, StatementKind, StatementResult};
 
 use super::width::{self, cut};
 use super::{Display, Failure, summary};
@@ -67,7 +67,10 @@ impl<W: Write> TableOutput<W> {
             table.set_widths(rows.columns.iter().map(|f| width::of_type(&f.data_type.logical)).collect());
         }
         while let Some(batch) = rows.next_text().await {
-            for row in batch? {
+            let batch = batch?;
+            let mut ops = rows.ops().iter();
+            for row in batch {
+                table.op = ops.next().copied().unwrap_or(Op::Insert);
                 table.push(row, &mut self.out)?;
             }
             if table.header_printed {
@@ -111,6 +114,8 @@ struct Boxed {
     waiting: Vec<Vec<Option<String>>>,
     header_printed: bool,
     count: u64,
+    /// What happens to the row that is printed next.
+    op: Op,
 }
 
 impl Boxed {
@@ -126,7 +131,17 @@ impl Boxed {
             Cells::Command => None,
         };
         let limits = vec![limit; names.len()];
-        Self { names, cells, widths, limits, fixed: false, waiting: Vec::new(), header_printed: false, count: 0 }
+        Self {
+            names,
+            cells,
+            widths,
+            limits,
+            fixed: false,
+            waiting: Vec::new(),
+            header_printed: false,
+            count: 0,
+            op: Op::Insert,
+        }
     }
 
     /// Fixes the widths before the first row: those of types, or the longest for a type that has none.
@@ -211,8 +226,7 @@ impl Boxed {
 
     fn print_row(&self, row: &[Option<String>], out: &mut impl Write) -> io::Result<()> {
         if let Cells::Changes { .. } = self.cells {
-            // a query over bounded inputs gives its final rows: insertions only
-            write!(out, "| +I ")?;
+            write!(out, "| {} ", self.op)?;
         }
         for ((value, width), limit) in row.iter().zip(&self.widths).zip(&self.limits) {
             print_cell(&shown(value.as_deref(), self.cells, *limit), *width, out)?;

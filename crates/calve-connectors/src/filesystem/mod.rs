@@ -192,10 +192,7 @@ fn unknown_format(options: &Options, name: &str) -> Error {
         format!("unknown format '{name}'"),
         format!("Could not find any format factory for identifier '{name}' in the classpath."),
     );
-    match calve_options::nearest(name, known.into_iter()) {
-        Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-        None => error.with_hint("formats are csv, json, parquet and raw"),
-    }
+    error.with_hint("formats are csv, json, parquet and raw").did_you_mean(name, known.into_iter())
 }
 
 /// What a file says about itself, as a column.

@@ -4,6 +4,7 @@
 //! `parquet.utc-timezone` is set. Reading and writing do the same with the session's time zone.
 
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -76,11 +77,14 @@ pub(crate) struct ParquetReader {
 }
 
 impl ParquetReader {
+    /// Reads the row groups that begin at those bytes of the file.
+    ///
     /// # Errors
     /// What is wrong with the file.
     pub fn new(
         format: &ParquetFormat,
         file: File,
+        bytes: &Range<u64>,
         place: Place,
         columns: Vec<(String, DataType)>,
         schema: SchemaRef,
@@ -106,7 +110,14 @@ impl ParquetReader {
         wanted.sort_unstable();
         wanted.dedup();
         let mask = ProjectionMask::roots(metadata.parquet_schema(), wanted.iter().copied());
+        let begins_within = |group: &usize| {
+            let first = metadata.metadata().row_groups().get(*group).and_then(|group| group.columns().first());
+            let start = first.map(|column| column.dictionary_page_offset().unwrap_or(column.data_page_offset()));
+            bytes.contains(&start.and_then(|start| u64::try_from(start).ok()).unwrap_or_default())
+        };
+        let row_groups = (0..metadata.metadata().num_row_groups()).filter(begins_within).collect();
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+            .with_row_groups(row_groups)
             .with_projection(mask)
             .with_batch_size(batch_rows)
             .build()
@@ -400,10 +411,20 @@ fn type_in_file(arrow: &ArrowType, zone: Option<TimeZone>) -> ArrowType {
         ArrowType::Time64(_) => ArrowType::Time32(TimeUnit::Millisecond),
         ArrowType::Timestamp(unit, None) if zone.is_some() => ArrowType::Timestamp(*unit, Some(mapping::UTC.into())),
         ArrowType::List(field) => ArrowType::List(inside(field)),
-        ArrowType::Map(field, sorted) => ArrowType::Map(inside(field), *sorted),
+        ArrowType::Map(field, sorted) => ArrowType::Map(with_required_key(&inside(field)), *sorted),
         ArrowType::Struct(fields) => ArrowType::Struct(fields.iter().map(inside).collect()),
         other => other.clone(),
     }
+}
+
+/// Parquet has no NULL as a key.
+fn with_required_key(entries: &Field) -> Arc<Field> {
+    let fields = match entries.data_type() {
+        ArrowType::Struct(fields) => fields,
+        _ => return Arc::new(entries.clone()),
+    };
+    let fields = fields.iter().enumerate().map(|(i, field)| field.as_ref().clone().with_nullable(i > 0 && field.is_nullable()));
+    Arc::new(entries.clone().with_data_type(ArrowType::Struct(fields.collect())))
 }
 
 /// An array of the table as one of a file's type.

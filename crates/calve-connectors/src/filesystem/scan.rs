@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -76,24 +77,55 @@ impl TableProvider for FilesystemTable {
         }
         let wanted: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
         let scan = Arc::new(Scan::new(self, &wanted).map_err(external)?);
-        let groups = share_out(files, state.config().target_partitions());
+        let partitions = state.config().target_partitions();
+        let pieces = match self.format {
+            Format::Parquet(_) => cut(files, partitions),
+            _ => files.into_iter().map(|file| Piece { file, bytes: 0..u64::MAX }).collect(),
+        };
+        let groups = share_out(pieces, partitions);
         let partitions = groups
             .into_iter()
-            .map(|files| Arc::new(FileGroup { scan: scan.clone(), files }) as Arc<dyn PartitionStream>)
+            .map(|pieces| Arc::new(FileGroup { scan: scan.clone(), pieces }) as Arc<dyn PartitionStream>)
             .collect();
         Ok(Arc::new(StreamingTableExec::try_new(scan.schema.clone(), partitions, None, None, false, limit)?))
     }
 }
 
-/// Files in groups of about the same size; each keeps the order of the names.
-fn share_out(files: Vec<DataFile>, groups: usize) -> Vec<Vec<DataFile>> {
-    let groups = groups.clamp(1, files.len().max(1));
+/// A file or, where a format can be read from within, a part of one.
+#[derive(Debug, Clone)]
+struct Piece {
+    file: DataFile,
+    /// What begins at these bytes of the file is read.
+    bytes: Range<u64>,
+}
+
+/// Bytes of a part of a file, at least.
+const PIECE: u64 = 16 << 20;
+
+/// Parts of about equal size of the files that are larger than one, the others whole.
+fn cut(files: Vec<DataFile>, pieces: usize) -> Vec<Piece> {
+    let total: u64 = files.iter().map(|file| file.size).sum();
+    let size = total.div_ceil(u64::try_from(pieces).unwrap_or(1).max(1)).max(PIECE);
+    let parts = |file: DataFile| {
+        let count = file.size.div_ceil(size).max(1);
+        (0..count).map(move |part| {
+            let end = if part + 1 == count { u64::MAX } else { (part + 1) * size };
+            Piece { file: file.clone(), bytes: part * size..end }
+        })
+    };
+    files.into_iter().flat_map(parts).collect()
+}
+
+/// Pieces in groups of about the same size; each keeps their order.
+fn share_out(pieces: Vec<Piece>, groups: usize) -> Vec<Vec<Piece>> {
+    let size = |piece: &Piece| piece.file.size.min(piece.bytes.end) - piece.bytes.start;
+    let groups = groups.clamp(1, pieces.len().max(1));
     let mut shared: Vec<(u64, Vec<usize>)> = vec![(0, Vec::new()); groups];
-    let mut by_size: Vec<usize> = (0..files.len()).collect();
-    by_size.sort_by_key(|i| std::cmp::Reverse(files.get(*i).map_or(0, |f| f.size)));
+    let mut by_size: Vec<usize> = (0..pieces.len()).collect();
+    by_size.sort_by_key(|i| std::cmp::Reverse(pieces.get(*i).map_or(0, size)));
     for index in by_size {
-        if let Some((size, group)) = shared.iter_mut().min_by_key(|(size, group)| (*size, group.len())) {
-            *size += files.get(index).map_or(0, |f| f.size);
+        if let Some((sum, group)) = shared.iter_mut().min_by_key(|(sum, group)| (*sum, group.len())) {
+            *sum += pieces.get(index).map_or(0, size);
             group.push(index);
         }
     }
@@ -101,7 +133,7 @@ fn share_out(files: Vec<DataFile>, groups: usize) -> Vec<Vec<DataFile>> {
         .into_iter()
         .map(|(_, mut group)| {
             group.sort_unstable();
-            group.iter().filter_map(|i| files.get(*i)).cloned().collect()
+            group.iter().filter_map(|i| pieces.get(*i)).cloned().collect()
         })
         .collect()
 }
@@ -167,10 +199,10 @@ impl Scan {
         })
     }
 
-    /// Reads a file, giving its batches to `emit` until that answers `false`.
-    fn read(&self, file: &DataFile, emit: &mut dyn FnMut(RecordBatch) -> bool) -> Result<bool> {
-        let mut reader = self.open(file)?;
-        let constants = self.constants(file)?;
+    /// Reads a piece, giving its batches to `emit` until that answers `false`.
+    fn read(&self, piece: &Piece, emit: &mut dyn FnMut(RecordBatch) -> bool) -> Result<bool> {
+        let mut reader = self.open(piece)?;
+        let constants = self.constants(&piece.file)?;
         while let Some(batch) = reader.next_batch()? {
             if !emit(self.complete(&batch, &constants)?) {
                 return Ok(false);
@@ -179,7 +211,7 @@ impl Scan {
         Ok(true)
     }
 
-    fn open(&self, file: &DataFile) -> Result<Box<dyn FileReader>> {
+    fn open(&self, Piece { file, bytes }: &Piece) -> Result<Box<dyn FileReader>> {
         let place = Place { path: file.path.display().to_string() };
         let columns = || -> Vec<(String, DataType)> {
             self.in_files.iter().map(|(_, name, data_type)| (name.clone(), data_type.clone())).collect()
@@ -205,7 +237,7 @@ impl Scan {
             }
             Format::Parquet(format) => {
                 let input = File::open(&file.path).map_err(|e| place.io(&e))?;
-                Box::new(parquet::ParquetReader::new(format, input, place, columns(), schema, BATCH_ROWS)?)
+                Box::new(parquet::ParquetReader::new(format, input, bytes, place, columns(), schema, BATCH_ROWS)?)
             }
             Format::Raw(format) => {
                 let input = open(&file.path, &place)?;
@@ -326,11 +358,11 @@ impl<R: Read> FileReader for raw::RawReader<R> {
     }
 }
 
-/// The files of one partition of the plan.
+/// What one partition of the plan reads.
 #[derive(Debug)]
 struct FileGroup {
     scan: Arc<Scan>,
-    files: Vec<DataFile>,
+    pieces: Vec<Piece>,
 }
 
 impl PartitionStream for FileGroup {
@@ -341,12 +373,12 @@ impl PartitionStream for FileGroup {
     fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let mut builder = RecordBatchReceiverStreamBuilder::new(self.scan.schema.clone(), BATCHES_AHEAD);
         let sender = builder.tx();
-        let (scan, files) = (self.scan.clone(), self.files.clone());
+        let (scan, pieces) = (self.scan.clone(), self.pieces.clone());
         builder.spawn_blocking(move || {
-            for file in &files {
+            for piece in &pieces {
                 // a receiver that is gone wants no more rows
                 let mut emit = |batch| sender.blocking_send(Ok(batch)).is_ok();
-                if !scan.read(file, &mut emit).map_err(external)? {
+                if !scan.read(piece, &mut emit).map_err(external)? {
                     break;
                 }
             }

@@ -1,15 +1,17 @@
 //! The session's catalogs by name, its temporary tables and views, and what is current.
 
+pub(crate) mod functions;
 pub(crate) mod memory;
 pub(crate) mod object;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use calve_iceberg::catalog::Catalog as IcebergCatalog;
+use calve_iceberg::catalog::{Catalog as IcebergCatalog, ImageOf, image};
 use calve_planner::TablePath;
 use calve_types::{Error, Result};
 
+use functions::TemporaryFunctions;
 use memory::MemoryCatalog;
 use object::{BaseKind, CatalogObject};
 
@@ -38,6 +40,8 @@ pub(crate) struct CatalogEntry {
     pub comment: Option<String>,
     /// The WITH clause.
     pub options: BTreeMap<String, String>,
+    /// Whether CREATE CATALOG made it; Flink tells nothing of another one.
+    pub stored: bool,
 }
 
 /// All catalogs of a session.
@@ -48,6 +52,32 @@ pub(crate) struct Catalogs {
     /// Temporary tables and views by their full names: they live in the session, whether there is such a catalog or not,
     /// and hide what has the same name in it.
     temporary: BTreeMap<TablePath, CatalogObject>,
+    /// Functions that CREATE TEMPORARY FUNCTION declared.
+    pub functions: TemporaryFunctions,
+    /// In a session that checks scripts: Iceberg catalogs are images, whose changes stay in memory.
+    images: Option<Images>,
+}
+
+/// What the images of Iceberg catalogs begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Images {
+    /// What the catalogs hold.
+    Full,
+    /// Nothing: the catalogs are not read.
+    Empty,
+}
+
+impl Images {
+    /// The image of a catalog.
+    fn of(self, kind: CatalogKind) -> CatalogKind {
+        match kind {
+            CatalogKind::Memory(memory) => CatalogKind::Memory(memory),
+            CatalogKind::Iceberg(catalog) => CatalogKind::Iceberg(image(match self {
+                Self::Full => ImageOf::Contents(catalog),
+                Self::Empty => ImageOf::Rules(catalog),
+            })),
+        }
+    }
 }
 
 impl Default for Catalogs {
@@ -57,16 +87,24 @@ impl Default for Catalogs {
             default_database: DEFAULT_DATABASE.to_owned(),
             comment: None,
             options: BTreeMap::from([("type".to_owned(), "generic_in_memory".to_owned())]),
+            stored: false,
         };
         Self {
             entries: BTreeMap::from([(DEFAULT_CATALOG.to_owned(), entry)]),
             current: (DEFAULT_CATALOG.to_owned(), DEFAULT_DATABASE.to_owned()),
             temporary: BTreeMap::new(),
+            functions: TemporaryFunctions::default(),
+            images: None,
         }
     }
 }
 
 impl Catalogs {
+    /// From now on added catalogs are images.
+    pub fn use_images(&mut self, images: Images) {
+        self.images = Some(images);
+    }
+
     /// Opens a catalog from the options of CREATE CATALOG.
     ///
     /// # Errors
@@ -80,6 +118,7 @@ impl Catalogs {
                 (CatalogKind::Iceberg(catalog), database)
             }
             Some("generic_in_memory") => {
+                check_memory_options(&options)?;
                 let database = options.get("default-database").map_or("default", String::as_str).to_owned();
                 (CatalogKind::Memory(MemoryCatalog::new(&database)), database)
             }
@@ -95,7 +134,7 @@ impl Catalogs {
                     .with_hint("add 'type' = 'iceberg' to the WITH clause"));
             }
         };
-        Ok(CatalogEntry { kind, default_database, comment, options })
+        Ok(CatalogEntry { kind, default_database, comment, options, stored: true })
     }
 
     /// Adds a catalog; `false` if there is one of that name.
@@ -103,8 +142,48 @@ impl Catalogs {
         if self.entries.contains_key(name) {
             return false;
         }
+        let entry = match self.images {
+            Some(images) => CatalogEntry { kind: images.of(entry.kind), ..entry },
+            None => entry,
+        };
         self.entries.insert(name.to_owned(), entry);
         true
+    }
+
+    /// Opens a catalog anew with other options: Iceberg's from scratch, while a memory catalog keeps what it holds.
+    ///
+    /// # Errors
+    /// As [`Catalogs::open`]; then the catalog stays as it was.
+    pub fn reopen(&mut self, name: &str, options: BTreeMap<String, String>) -> Result<()> {
+        let new = Self::open(name, options, None)?;
+        let images = self.images;
+        let entry = self.get_mut(name)?;
+        match (&mut entry.kind, new.kind) {
+            (CatalogKind::Memory(memory), CatalogKind::Memory(_)) => memory.create_database(&new.default_database),
+            (kind, new) => {
+                *kind = match images {
+                    Some(images) => images.of(new),
+                    None => new,
+                }
+            }
+        }
+        entry.default_database = new.default_database;
+        entry.options = new.options;
+        Ok(())
+    }
+
+    /// Adds an empty catalog in memory for one that cannot be opened; nothing happens if there is one of that name.
+    pub fn add_nameless(&mut self, name: &str) {
+        self.add(
+            name,
+            CatalogEntry {
+                kind: CatalogKind::Iceberg(image(ImageOf::Name(name.to_owned()))),
+                default_database: "default".to_owned(),
+                comment: None,
+                options: BTreeMap::new(),
+                stored: true,
+            },
+        );
     }
 
     pub fn contains(&self, name: &str) -> bool {
@@ -150,12 +229,9 @@ impl Catalogs {
     }
 
     fn unknown(&self, name: &str) -> Error {
-        let error = Error::new("unknown-catalog", format!("catalog '{name}' does not exist"))
-            .with_detail(format!("A catalog with name [{name}] does not exist."));
-        match calve_options::nearest(name, self.entries.keys().map(String::as_str)) {
-            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-            None => error,
-        }
+        Error::new("unknown-catalog", format!("catalog '{name}' does not exist"))
+            .with_detail(format!("A catalog with name [{name}] does not exist."))
+            .did_you_mean(name, self.entries.keys().map(String::as_str))
     }
 
     /// The current catalog and database.
@@ -259,6 +335,33 @@ impl CatalogEntry {
                 .collect()),
         }
     }
+}
+
+/// The options of a memory catalog beside its type.
+const MEMORY_OPTIONS: [&str; 2] = ["default-database", "property-version"];
+
+fn check_memory_options(options: &BTreeMap<String, String>) -> Result<()> {
+    let known = |key: &&String| *key != "type" && !MEMORY_OPTIONS.contains(&key.as_str());
+    let unknown: Vec<&str> = options.keys().filter(known).map(String::as_str).collect();
+    if let Some(first) = unknown.first() {
+        let error = Error::new("invalid-option", format!("a catalog in memory has no option '{first}'")).with_detail(
+            format!(
+                "Unsupported options found for 'generic_in_memory'.\n\nUnsupported options:\n\n{}\n\nSupported \
+                 options:\n\n{}",
+                unknown.join("\n"),
+                MEMORY_OPTIONS.join("\n")
+            ),
+        );
+        return Err(match calve_options::nearest(first, MEMORY_OPTIONS.into_iter()) {
+            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
+            None => error,
+        });
+    }
+    if options.get("default-database").is_some_and(|database| database.trim().is_empty()) {
+        return Err(Error::new("invalid-option", "the default database of a catalog needs a name")
+            .with_detail("defaultDatabase cannot be null or empty"));
+    }
+    Ok(())
 }
 
 /// The error for a database that is not there, in Flink's words.

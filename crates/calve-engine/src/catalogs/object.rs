@@ -90,6 +90,53 @@ pub(crate) struct TableDef {
     pub comment: Option<String>,
     /// The WITH clause.
     pub options: BTreeMap<String, String>,
+    /// What ALTER TABLE .. ADD PARTITION added, in order.
+    pub partitions: Vec<PartitionDef>,
+}
+
+/// A partition that ALTER TABLE .. ADD PARTITION named: columns and values, in the statement's order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PartitionDef(Vec<(String, String)>);
+
+impl PartitionDef {
+    /// Gives a column its value; of two values the later one holds.
+    pub fn put(&mut self, column: &str, value: String) {
+        match self.0.iter_mut().find(|(name, _)| name == column) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((column.to_owned(), value)),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn contains_key(&self, column: &str) -> bool {
+        self.0.iter().any(|(name, _)| name == column)
+    }
+
+    /// Whether it has these values among its own.
+    pub fn has(&self, values: &Self) -> bool {
+        values.0.iter().all(|value| self.0.contains(value))
+    }
+
+    /// Whether both are the same partition, in whatever order.
+    pub fn same(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.has(other)
+    }
+
+    /// As SHOW PARTITIONS prints it: `a=1/b=2`.
+    pub fn name(&self) -> String {
+        self.0.iter().map(|(column, value)| format!("{column}={value}")).collect::<Vec<_>>().join("/")
+    }
+}
+
+/// As messages show it: `a=1, b=2`.
+impl std::fmt::Display for PartitionDef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let values: Vec<String> = self.0.iter().map(|(column, value)| format!("{column}={value}")).collect();
+        f.write_str(&values.join(", "))
+    }
 }
 
 impl TableDef {

@@ -1,12 +1,12 @@
-//! CREATE and DROP CATALOG.
+//! CREATE, ALTER and DROP CATALOG.
 
 use calve_options::Place;
-use calve_sql::{CreateCatalog, Ident};
+use calve_sql::{AlterCatalog, CreateCatalog, Ident, Property};
 use calve_types::{Error, Result};
 
 use super::properties;
 use crate::catalogs::Catalogs;
-use crate::options::unknown_option;
+use crate::check::rules::unknown_option;
 use crate::result::{ResultBody, Warning};
 
 pub(crate) fn create(
@@ -25,9 +25,59 @@ pub(crate) fn create(
             .at(create.name.span));
     }
     let options = properties(&create.properties, warnings);
-    warnings.extend(options.keys().filter_map(|key| unknown_option(key, Place::Catalog)));
+    warnings.extend(create.properties.iter().filter_map(misspelt));
     let entry = Catalogs::open(name, options, create.comment).map_err(|e| e.at(create.name.span))?;
     catalogs.add(name, entry);
+    Ok(ResultBody::Done)
+}
+
+/// A warning for an option whose name looks misspelt.
+fn misspelt(option: &Property) -> Option<Warning> {
+    unknown_option::misspelt(&option.key, Place::Catalog).map(|warning| warning.at(option.span))
+}
+
+/// ALTER CATALOG: the catalog is opened anew with its new options; where that fails it stays as it was. What a memory
+/// catalog holds goes along.
+pub(crate) fn alter(
+    catalogs: &mut Catalogs,
+    name: &Ident,
+    change: AlterCatalog,
+    warnings: &mut Vec<Warning>,
+) -> Result<ResultBody> {
+    let unknown = |error: Error| {
+        error.with_detail(format!("Catalog {} does not exist in the catalog store.", name.value)).at(name.span)
+    };
+    let entry = catalogs.get(&name.value).map_err(unknown)?;
+    if !entry.stored {
+        return Err(unknown(Error::new("invalid-catalog", format!("catalog '{}' cannot be changed", name.value))));
+    }
+    let mut options = entry.options.clone();
+    match change {
+        AlterCatalog::Comment(comment) => {
+            catalogs.get_mut(&name.value)?.comment = Some(comment);
+            return Ok(ResultBody::Done);
+        }
+        AlterCatalog::Set(given) => {
+            warnings.extend(given.iter().filter_map(misspelt));
+            options.extend(properties(&given, warnings));
+        }
+        AlterCatalog::Reset(keys) if keys.is_empty() => {
+            return Err(Error::new("syntax-error", "RESET needs the name of an option")
+                .with_detail("ALTER CATALOG RESET does not support empty key")
+                .at(name.span));
+        }
+        AlterCatalog::Reset(keys) => {
+            if let Some(key) = keys.iter().find(|key| key.value == "type") {
+                return Err(Error::new("invalid-option", "the type of a catalog cannot be reset")
+                    .with_detail("ALTER CATALOG RESET does not support changing 'type'")
+                    .at(key.span));
+            }
+            for key in keys {
+                options.remove(&key.value);
+            }
+        }
+    }
+    catalogs.reopen(&name.value, options).map_err(|e| e.at(name.span))?;
     Ok(ResultBody::Done)
 }
 

@@ -1,19 +1,21 @@
 //! CREATE TABLE AS: makes a table with the columns of a query and fills it.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
+use calve_iceberg::catalog::Replacement;
 use calve_planner::tables::{Reference, referenced};
-use calve_planner::{Field, TablePath, bind};
-use calve_sql::{ColumnKind, CreateTable, Ident, Insert, Name, Query, Statement};
+use calve_planner::{Field, Sink, TablePath, bind};
+use calve_sql::{ColumnKind, CreateTable, Insert, Name, Query, Statement};
 use calve_types::{Error, Result, rules};
 
 use super::define::Definition;
 use super::properties;
-use super::table::{Stored, exists, store, table_path, warn_of_unique};
+use super::table::{Stored, exists, iceberg_creation, store, table_path, temporary_hides, warn_of_unique};
 use crate::catalogs::CatalogKind;
-use crate::catalogs::object::TableDef;
-use crate::resolve::Resolved;
-use crate::result::{StatementResult, Warning};
+use crate::catalogs::object::{BaseKind, TableDef};
+use crate::definition::quoted;
+use crate::resolve::{Resolved, check_sink};
+use crate::result::{ResultBody, StatementResult, Warning};
 use crate::session::Session;
 
 /// What CREATE TABLE AS does, worked out before it does anything.
@@ -22,14 +24,20 @@ pub(crate) struct Planned {
     table: TableDef,
     /// The INSERT that fills it.
     pub insert: Insert,
+    /// What takes the place of an Iceberg table.
+    replacement: Option<Arc<Replacement>>,
 }
 
 impl Session {
-    /// CREATE TABLE AS. A table that the statement made in an Iceberg catalog is gone again if its query fails or is
-    /// cancelled.
+    /// CREATE TABLE AS, REPLACE TABLE AS. A table that the statement made in an Iceberg catalog is gone again if its query
+    /// fails or is cancelled, and one that it replaces stays as it was: it is replaced by the commit of the rows.
     pub(crate) async fn create_table_as(&mut self, create: CreateTable) -> Result<StatementResult> {
         let mut warnings = vec![];
-        let (Planned { table, insert }, _) = self.plan_table_as(&create, &mut warnings).await?;
+        let (Planned { table, insert, replacement }, resolved) = self.plan_table_as(&create, &mut warnings).await?;
+        if let Some(replacement) = replacement {
+            let sink = bind::insert(&insert, &resolved)?;
+            return self.replace_table(&replacement, sink, warnings).await;
+        }
         let path = table_path(&self.catalogs, &create.name)?;
         let stored = store(&mut self.catalogs, &create, table, &mut warnings).await?;
         self.filling = Some(path).filter(|_| stored == Stored::Created);
@@ -48,6 +56,25 @@ impl Session {
         Ok(result)
     }
 
+    /// Runs the query of a statement that replaces an Iceberg table. Without rows the table is replaced by an empty one.
+    async fn replace_table(
+        &self,
+        replacement: &Replacement,
+        sink: Sink,
+        warnings: Vec<Warning>,
+    ) -> Result<StatementResult> {
+        check_sink(&sink.table).map_err(|e| e.at(sink.span))?;
+        let result = self.run_sinks(vec![sink], warnings).await?;
+        let has_snapshot = match &result.body {
+            ResultBody::Written(written) => written.iter().any(|summary| summary.snapshot_id.is_some()),
+            _ => false,
+        };
+        if !has_snapshot {
+            replacement.commit().await?;
+        }
+        Ok(result)
+    }
+
     /// What CREATE TABLE AS will do, and the tables it was bound to.
     ///
     /// # Errors
@@ -59,6 +86,10 @@ impl Session {
     ) -> Result<(Planned, Resolved<'_>)> {
         let path = table_path(&self.catalogs, &create.name)?;
         let Some(query) = &create.query else { return Err(Error::internal("CREATE TABLE AS without a query")) };
+        let replaces = create.or_replace || create.replace;
+        if replaces {
+            self.check_replace(create, &path).await?;
+        }
         if create.temporary {
             return Err(Error::unsupported("CREATE TEMPORARY TABLE AS")
                 .with_detail("CREATE TABLE AS SELECT syntax does not support to create temporary table yet.")
@@ -66,23 +97,86 @@ impl Session {
                 .at(create.name.span));
         }
         let exists = exists(&self.catalogs, &path).await.map_err(|e| e.at(create.name.span))?;
-        if exists && !create.if_not_exists && !create.or_replace {
+        if exists && !create.if_not_exists && !replaces {
             return Err(super::table::already_exists(&path).at(create.name.span));
         }
         warn_of_unique(create, warnings);
         let mut names = referenced(&Statement::Query(query.clone()));
-        names.push(Reference { parts: parts(&path), hints: vec![], span: create.name.span });
+        if !replaces {
+            names.push(Reference { parts: parts(&path), hints: vec![], span: create.name.span });
+        }
         let mut resolved = Resolved::load(&self.catalogs, &self.options, names).await?;
+        if replaces && resolved.columns(&path).is_some() {
+            return Err(Error::unsupported("replacing a table by a query that reads it")
+                .with_hint("CREATE another table AS this query, or use INSERT OVERWRITE")
+                .at(create.name.span));
+        }
         let fields = bind::query(query, &resolved)?.fields;
         let table = self.table_of(create, &fields, &resolved, warnings)?;
         // IF NOT EXISTS adds the rows to it, as in Flink
-        let adds_to_existing = exists && !create.or_replace;
+        let adds_to_existing = exists && !replaces;
         let insert = insert_of(&path, create, query, (!adds_to_existing).then_some(&fields));
-        if !adds_to_existing {
-            resolved.assume(&path, &table);
+        let replacement = match &self.catalogs.get(&path.catalog)?.kind {
+            CatalogKind::Iceberg(iceberg) if exists && replaces => {
+                let creation = iceberg_creation(create, table.clone(), warnings)?;
+                let old = iceberg.load_table(&iceberg.ident(&path.database, &path.table)?).await?;
+                let old = old.ok_or_else(|| Error::new("unknown-table", format!("table '{path}' does not exist")))?;
+                let replacement = Replacement::prepare(iceberg.clone(), old, &creation);
+                Some(Arc::new(replacement.map_err(|e| e.at(create.name.span))?))
+            }
+            _ => None,
+        };
+        match &replacement {
+            Some(replacement) => resolved.assume_replaced(&path, replacement)?,
+            None if !adds_to_existing => resolved.assume(&path, &table),
+            None => {}
         }
         bind::insert(&insert, &resolved)?;
-        Ok((Planned { table, insert }, resolved))
+        Ok((Planned { table, insert, replacement }, resolved))
+    }
+
+    /// Refuses what cannot be replaced by a query's rows.
+    ///
+    /// # Errors
+    /// `unknown-table` where REPLACE TABLE finds none or a view has the name; `temporary-hides`; `not-supported`.
+    async fn check_replace(&self, create: &CreateTable, path: &TablePath) -> Result<()> {
+        let place = create.name.span;
+        let statement = if create.replace { "REPLACE TABLE" } else { "CREATE OR REPLACE TABLE" };
+        for (present, clause, what) in
+            [(create.temporary, "TEMPORARY", "temporary table"), (create.if_not_exists, "IF NOT EXISTS", "IF NOT EXISTS statements")]
+        {
+            if present {
+                return Err(Error::unsupported(format!("{clause} in {statement} AS"))
+                    .with_detail(format!("{statement} AS SELECT syntax does not support {what} yet."))
+                    .at(place));
+            }
+        }
+        if self.catalogs.temporary(path).is_some_and(|object| object.is(BaseKind::Table)) {
+            return Err(temporary_hides(path, BaseKind::Table).at(place));
+        }
+        let found = match exists(&self.catalogs, path).await {
+            Err(error) if create.replace && matches!(error.code, "unknown-catalog" | "unknown-database") => false,
+            found => found.map_err(|e| e.at(place))?,
+        };
+        if create.replace && !found {
+            return Err(Error::new("unknown-table", format!("table '{path}' does not exist"))
+                .with_detail(format!(
+                    "The table {} to be replaced doesn't exist. You can try to use CREATE TABLE AS statement or CREATE OR \
+                     REPLACE TABLE AS statement.",
+                    quoted(path)
+                ))
+                .with_hint("use CREATE OR REPLACE TABLE")
+                .at(place));
+        }
+        match self.catalogs.object(path) {
+            Some(object) if self.catalogs.temporary(path).is_none() && object.is(BaseKind::View) => {
+                Err(Error::new("not-a-table", format!("'{path}' is a view"))
+                    .with_detail(format!("Table with identifier '{path}' does not exist."))
+                    .with_hint("DROP the VIEW first")
+                    .at(place))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The table with the columns of the query and those of the statement.
@@ -101,10 +195,7 @@ impl Session {
         } else {
             check_declared(create, fields)?;
             definition.add_declared(false, false)?;
-            let declared: HashSet<String> = definition.columns().iter().map(|c| c.column.name.clone()).collect();
-            for field in fields.iter().filter(|f| !declared.contains(&f.name)) {
-                definition.add_physical(&field.name, field.data_type.clone(), None);
-            }
+            definition.add_of_query(fields);
         }
         definition.finish(properties(&create.properties, warnings), self.options.is_streaming())
     }
@@ -135,7 +226,7 @@ fn insert_of(path: &TablePath, create: &CreateTable, query: &Query, fields: Opti
         hint: None,
         overwrite: false,
         partition: vec![],
-        columns: fields.map(|fields| fields.iter().map(|f| Ident { value: f.name.clone(), span }).collect()),
+        columns: fields.map(|fields| fields.iter().map(|f| Name { parts: vec![f.name.clone()], span }).collect()),
         query: query.clone(),
     }
 }
@@ -149,10 +240,7 @@ fn in_listed_order<'a>(create: &CreateTable, fields: &'a [Field]) -> Result<Vec<
             let error = Error::new("unknown-column", format!("the query has no column '{name}'"))
                 .with_detail(format!("Column '{name}' not found in the source schema."))
                 .at(column.name.span);
-            return Err(match calve_options::nearest(name, fields.iter().map(|f| f.name.as_str())) {
-                Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-                None => error,
-            });
+            return Err(error.did_you_mean(name, fields.iter().map(|f| f.name.as_str())));
         };
         if column.kind != ColumnKind::OfQuery {
             return Err(Error::new("syntax-error", "a column list has either names alone or names with types")

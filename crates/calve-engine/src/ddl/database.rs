@@ -1,11 +1,11 @@
-//! CREATE, DROP and USE a database.
+//! CREATE, ALTER, DROP and USE a database.
 
-use calve_sql::{CreateDatabase, Name};
+use calve_sql::{CreateDatabase, Name, Property};
 use calve_types::{Error, Result};
 
 use super::properties;
 use crate::catalogs::{CatalogKind, Catalogs, unknown_database};
-use crate::result::ResultBody;
+use crate::result::{ResultBody, Warning};
 
 /// The catalog and database a name of one or two parts stands for.
 pub(crate) fn database_path(catalogs: &Catalogs, name: &Name) -> Result<(String, String)> {
@@ -24,7 +24,8 @@ fn unknown_catalog(error: Error, catalog: &str) -> Error {
 
 pub(crate) async fn create(catalogs: &mut Catalogs, create: CreateDatabase) -> Result<ResultBody> {
     let span = create.name.span;
-    let (catalog, database) = database_path(catalogs, &create.name)?;
+    let (catalog, database) =
+        database_path(catalogs, &create.name).map_err(|e| e.with_detail("create database identifier format error"))?;
     let mut properties = properties(&create.properties, &mut vec![]);
     if properties.contains_key("comment") {
         return Err(Error::new("invalid-option", "'comment' is not an option of a database")
@@ -62,8 +63,37 @@ pub(crate) async fn create(catalogs: &mut Catalogs, create: CreateDatabase) -> R
     Ok(ResultBody::Done)
 }
 
+/// ALTER DATABASE SET. Nothing shows the properties of a database in memory, so that it keeps none.
+///
+/// # Errors
+/// `unknown-catalog`, `unknown-database`; `not-supported` where an Iceberg catalog cannot keep them.
+pub(crate) async fn alter(
+    catalogs: &mut Catalogs,
+    name: &Name,
+    entries: &[Property],
+    warnings: &mut Vec<Warning>,
+) -> Result<ResultBody> {
+    let (catalog, database) =
+        database_path(catalogs, name).map_err(|e| e.with_detail("alter database identifier format error"))?;
+    let properties = properties(entries, warnings);
+    let entry = catalogs
+        .get(&catalog)
+        .map_err(|e| e.with_detail(format!("Catalog {catalog} not exists")).at(name.span))?;
+    if !entry.database_exists(&database).await.map_err(|e| e.at(name.span))? {
+        return Err(unknown_database(&catalog, &database)
+            .with_detail(format!("Database {database} does not exist in Catalog {catalog}."))
+            .at(name.span));
+    }
+    if let CatalogKind::Iceberg(iceberg) = &entry.kind {
+        let namespace = iceberg.namespace(&database).map_err(|e| e.at(name.span))?;
+        iceberg.set_namespace_properties(namespace.as_ref(), properties).await.map_err(|e| e.at(name.span))?;
+    }
+    Ok(ResultBody::Done)
+}
+
 pub(crate) async fn drop(catalogs: &mut Catalogs, name: &Name, if_exists: bool, cascade: bool) -> Result<ResultBody> {
-    let (catalog, database) = database_path(catalogs, name)?;
+    let (catalog, database) =
+        database_path(catalogs, name).map_err(|e| e.with_detail("drop database identifier format error"))?;
     let (current_catalog, current_database) = catalogs.current();
     let is_current = (current_catalog, current_database) == (&catalog, &database);
     let entry = catalogs.get_mut(&catalog).map_err(|e| unknown_catalog(e, &catalog).at(name.span))?;
@@ -95,7 +125,8 @@ pub(crate) async fn drop(catalogs: &mut Catalogs, name: &Name, if_exists: bool, 
 }
 
 pub(crate) async fn select(catalogs: &mut Catalogs, name: &Name) -> Result<ResultBody> {
-    let (catalog, database) = database_path(catalogs, name)?;
+    let (catalog, database) =
+        database_path(catalogs, name).map_err(|e| e.with_detail("use database identifier format error"))?;
     let entry = catalogs.get(&catalog).map_err(|e| e.at(name.span))?;
     if !entry.database_exists(&database).await.map_err(|e| e.at(name.span))? {
         let known = entry.databases().await.unwrap_or_default();

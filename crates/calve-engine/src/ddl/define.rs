@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use calve_planner::bind;
+use calve_planner::{Field, bind};
 use calve_planner::catalog::{Column, ColumnKind};
 use calve_sql::{ColumnDef, CreateTable, Ident, Name, PartitionField, PrimaryKey};
 use calve_types::{DataType, Error, LogicalType, Result, Span};
@@ -47,15 +47,22 @@ impl<'a> Definition<'a> {
         Ok(self.table)
     }
 
-    /// The columns so far.
-    pub fn columns(&self) -> &[DefinedColumn] {
-        &self.table.columns
-    }
-
     /// Adds a column whose values are stored.
     pub fn add_physical(&mut self, name: &str, data_type: DataType, comment: Option<String>) {
         let column = Column::physical(name, data_type);
         self.table.columns.push(DefinedColumn { column, comment });
+    }
+
+    /// Adds the columns of a query behind the declared ones; a declared one of the same name takes the query's place.
+    pub fn add_of_query(&mut self, fields: &[Field]) {
+        let mut declared = std::mem::take(&mut self.table.columns);
+        let take = |field: &Field| match declared.iter().position(|c| c.column.name == field.name) {
+            Some(at) => declared.remove(at),
+            None => DefinedColumn { column: Column::physical(&field.name, field.data_type.clone()), comment: None },
+        };
+        let of_query: Vec<DefinedColumn> = fields.iter().map(take).collect();
+        declared.extend(of_query);
+        self.table.columns = declared;
     }
 
     /// Adds the columns of the statement, but those that CREATE TABLE AS takes from its query.
@@ -283,11 +290,9 @@ impl<'a> Definition<'a> {
     }
 
     fn unknown_column(&self, name: &Ident) -> Error {
-        let error = Error::new("unknown-column", format!("column '{}' is not defined", name.value)).at(name.span);
-        match calve_options::nearest(&name.value, self.names(false).into_iter()) {
-            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-            None => error,
-        }
+        Error::new("unknown-column", format!("column '{}' is not defined", name.value))
+            .did_you_mean(&name.value, self.names(false))
+            .at(name.span)
     }
 }
 

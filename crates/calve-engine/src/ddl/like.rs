@@ -127,6 +127,7 @@ impl Strategies {
             ));
         }
         table.comment = None;
+        table.partitions.clear();
         Ok(table)
     }
 

@@ -1,11 +1,16 @@
-//! CREATE, DROP and USE.
+//! CREATE, ALTER, DROP and USE, and the statements that are refused.
 
+pub(crate) mod alter;
+mod analyze;
 pub(crate) mod catalog;
 pub(crate) mod ctas;
 pub(crate) mod database;
 mod define;
 mod expand;
+pub(crate) mod function;
 mod like;
+pub(crate) mod module;
+pub(crate) mod refuse;
 pub(crate) mod table;
 pub(crate) mod view;
 
@@ -13,18 +18,11 @@ use std::collections::BTreeMap;
 
 use calve_sql::Property;
 
+use crate::check::rules::duplicate_option;
 use crate::result::Warning;
 
 /// A WITH clause as a map: of a repeated key the last value, as in Flink, with a warning.
 fn properties(entries: &[Property], warnings: &mut Vec<Warning>) -> BTreeMap<String, String> {
-    let mut map = BTreeMap::new();
-    for entry in entries {
-        if map.insert(entry.key.clone(), entry.value.clone()).is_some() {
-            warnings.push(Warning {
-                code: "duplicate-option",
-                message: format!("option '{}' is given twice; the last value is kept", entry.key),
-            });
-        }
-    }
-    map
+    warnings.extend(duplicate_option::warnings(entries));
+    entries.iter().map(|entry| (entry.key.clone(), entry.value.clone())).collect()
 }

@@ -5,7 +5,7 @@ use calve_iceberg::schema::{NewColumn, to_iceberg};
 use calve_options::Place;
 use calve_planner::TablePath;
 use calve_planner::tables::Reference;
-use calve_sql::{CreateTable, Name, PartitionField, PartitionTransform};
+use calve_sql::{CreateTable, Name, PartitionField, PartitionTransform, Property};
 use calve_types::{Error, Result};
 use iceberg::spec::Transform;
 
@@ -14,8 +14,9 @@ use super::like::Strategies;
 use super::properties;
 use crate::catalogs::object::{BaseKind, CatalogObject, TableDef};
 use crate::catalogs::{CatalogKind, Catalogs, unknown_database};
+use crate::check::rules::unknown_option;
 use crate::definition;
-use crate::options::{Options, unknown_option};
+use crate::options::Options;
 use crate::resolve::{Resolved, full_path};
 use crate::result::{ResultBody, Warning};
 
@@ -82,10 +83,8 @@ fn own_catalog_is_iceberg(catalogs: &Catalogs, create: &CreateTable) -> Result<b
 /// UNIQUE is read and not heeded.
 pub(super) fn warn_of_unique(create: &CreateTable, warnings: &mut Vec<Warning>) {
     for unique in &create.unique {
-        warnings.push(Warning {
-            code: "unique-ignored",
-            message: format!("UNIQUE in line {} is not enforced and ignored", unique.start.line),
-        });
+        let message = format!("UNIQUE in line {} is not enforced and ignored", unique.start.line);
+        warnings.push(Warning::new("unique-ignored", message).at(*unique));
     }
 }
 
@@ -116,7 +115,7 @@ pub(super) async fn store(
         return put_temporary(catalogs, path, object, create.if_not_exists).map_err(|e| e.at(span));
     }
     let exists = exists(catalogs, &path).await.map_err(|e| e.at(span))?;
-    let replaces = create.or_replace && create.query.is_some();
+    let replaces = (create.or_replace || create.replace) && create.query.is_some();
     if exists && !replaces {
         return match create.if_not_exists {
             true => Ok(Stored::Existed),
@@ -130,11 +129,7 @@ pub(super) async fn store(
             memory.put(&path.database, &path.table, CatalogObject::Table(Box::new(as_flink_keeps(table))));
         }
         // its rows would be gone before those of the query are there
-        CatalogKind::Iceberg(_) if exists => {
-            return Err(Error::unsupported("CREATE OR REPLACE TABLE of an existing Iceberg table")
-                .with_hint("DROP the table first")
-                .at(span));
-        }
+        CatalogKind::Iceberg(_) if exists => return Err(already_exists(&path).at(span)),
         CatalogKind::Iceberg(iceberg) => {
             let ident = iceberg.ident(&path.database, &path.table)?;
             let creation = iceberg_creation(create, table, warnings)?;
@@ -203,7 +198,15 @@ fn check_transforms(create: &CreateTable) -> Result<()> {
     }
 }
 
-fn iceberg_creation(create: &CreateTable, table: TableDef, warnings: &mut Vec<Warning>) -> Result<TableCreation> {
+/// What an Iceberg catalog makes the table of.
+///
+/// # Errors
+/// What an Iceberg table cannot have.
+pub(super) fn iceberg_creation(
+    create: &CreateTable,
+    table: TableDef,
+    warnings: &mut Vec<Warning>,
+) -> Result<TableCreation> {
     let span = create.name.span;
     refuse_in_iceberg(&table, span)?;
     if table.columns.is_empty() {
@@ -221,17 +224,17 @@ fn iceberg_creation(create: &CreateTable, table: TableDef, warnings: &mut Vec<Wa
     let key = table.key_columns().to_vec();
     let columns: Vec<NewColumn> =
         table.columns.into_iter().map(|c| (c.column.name, c.column.data_type, c.comment)).collect();
-    warnings.extend(table.options.keys().filter_map(|key| unknown_option(key, Place::Table)));
+    let misspelt = |p: &Property| unknown_option::misspelt(&p.key, Place::Table).map(|w| w.at(p.span));
+    warnings.extend(create.properties.iter().filter_map(misspelt));
     // Flink's connector leaves it out without a word
     if let Some(connector) = table.options.get("connector") {
-        warnings.push(Warning {
-            code: "ineffective-option",
-            message: format!(
-                "option 'connector' = '{connector}' has no effect in an Iceberg catalog: '{}' is an Iceberg table; \
-                 use CREATE TEMPORARY TABLE for other tables",
-                create.name.parts.join(".")
-            ),
-        });
+        let message = format!(
+            "option 'connector' = '{connector}' has no effect in an Iceberg catalog: '{}' is an Iceberg table; \
+             use CREATE TEMPORARY TABLE for other tables",
+            create.name.parts.join(".")
+        );
+        let place = create.properties.iter().find(|p| p.key == "connector").map_or(span, |p| p.span);
+        warnings.push(Warning::new("ineffective-option", message).at(place));
     }
     Ok(TableCreation {
         schema: to_iceberg(&columns, &key).map_err(|e| e.at(span))?,
@@ -241,19 +244,23 @@ fn iceberg_creation(create: &CreateTable, table: TableDef, warnings: &mut Vec<Wa
     })
 }
 
+/// Iceberg's transform of a partition field.
+pub(super) fn transform(field: &PartitionField) -> Transform {
+    match field.transform {
+        None => Transform::Identity,
+        Some(PartitionTransform::Year) => Transform::Year,
+        Some(PartitionTransform::Month) => Transform::Month,
+        Some(PartitionTransform::Day) => Transform::Day,
+        Some(PartitionTransform::Hour) => Transform::Hour,
+        Some(PartitionTransform::Bucket(n)) => Transform::Bucket(n),
+        Some(PartitionTransform::Truncate(width)) => Transform::Truncate(width),
+    }
+}
+
 fn partition(declared: &[PartitionField], warnings: &mut Vec<Warning>) -> Result<Vec<(String, Transform)>> {
     let mut fields: Vec<(String, Transform)> = vec![];
     for field in declared {
-        let transform = match field.transform {
-            None => Transform::Identity,
-            Some(PartitionTransform::Year) => Transform::Year,
-            Some(PartitionTransform::Month) => Transform::Month,
-            Some(PartitionTransform::Day) => Transform::Day,
-            Some(PartitionTransform::Hour) => Transform::Hour,
-            Some(PartitionTransform::Bucket(n)) => Transform::Bucket(n),
-            Some(PartitionTransform::Truncate(width)) => Transform::Truncate(width),
-        };
-        let entry = (field.column.value.clone(), transform);
+        let entry = (field.column.value.clone(), transform(field));
         if fields.contains(&entry) {
             return Err(Error::new(
                 "duplicate-column",
@@ -263,11 +270,9 @@ fn partition(declared: &[PartitionField], warnings: &mut Vec<Warning>) -> Result
         }
         fields.push(entry);
     }
-    if declared.iter().any(|f| f.transform.is_some()) {
-        warnings.push(Warning {
-            code: "not-portable",
-            message: "not portable to Flink: partition transforms in PARTITIONED BY".to_owned(),
-        });
+    if let Some(field) = declared.iter().find(|f| f.transform.is_some()) {
+        let message = "not portable to Flink: partition transforms in PARTITIONED BY";
+        warnings.push(Warning::new("not-portable", message).at(field.span));
     }
     Ok(fields)
 }
@@ -297,13 +302,7 @@ pub(crate) async fn drop(
         return Ok(ResultBody::Done);
     }
     if hides {
-        return Err(Error::new("temporary-hides", format!("'{path}' is a temporary {word}"))
-            .with_detail(format!(
-                "Temporary {word} with identifier '{}' exists. Drop it first before removing the permanent {word}.",
-                definition::quoted(&path)
-            ))
-            .with_hint(format!("use DROP TEMPORARY {}", word.to_uppercase()))
-            .at(name.span));
+        return Err(temporary_hides(&path, kind).at(name.span));
     }
     let dropped = match catalogs.get_mut(&path.catalog).map(|entry| &mut entry.kind) {
         Err(_) => false,
@@ -334,6 +333,17 @@ pub(crate) async fn drop(
         }
         _ => error,
     })
+}
+
+/// The refusal to touch a table or view while a temporary one hides it.
+pub(super) fn temporary_hides(path: &TablePath, kind: BaseKind) -> Error {
+    let word = kind.word();
+    Error::new("temporary-hides", format!("'{path}' is a temporary {word}"))
+        .with_detail(format!(
+            "Temporary {word} with identifier '{}' exists. Drop it first before removing the permanent {word}.",
+            definition::quoted(path)
+        ))
+        .with_hint(format!("use DROP TEMPORARY {}", word.to_uppercase()))
 }
 
 fn unknown(kind: BaseKind, message: String) -> Error {

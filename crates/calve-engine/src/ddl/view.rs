@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use calve_planner::catalog::View;
-use calve_planner::lower::{self, LowerContext};
 use calve_planner::tables::referenced;
-use calve_planner::{TableEntry, TablePath, bind};
+use calve_planner::{TablePath, bind};
 use calve_sql::{AlterView, CreateView, Ident, Name, Query, Statement};
 use calve_types::{Error, Result};
-use datafusion::datasource::provider_as_source;
-use datafusion::logical_expr::TableSource;
 
 use super::expand;
 use super::table::{already_exists, exists, put_temporary, table_path};
@@ -105,10 +102,8 @@ impl Session {
         let written = table_path(&self.catalogs, new)?;
         let target = TablePath { table: written.table.clone(), ..path.clone() };
         if new.parts.len() > 1 && (&written.catalog, &written.database) != (&path.catalog, &path.database) {
-            warnings.push(Warning {
-                code: "rename-stays",
-                message: format!("the view stays in its database, as in Flink: its name is '{target}' now"),
-            });
+            let message = format!("the view stays in its database, as in Flink: its name is '{target}' now");
+            warnings.push(Warning::new("rename-stays", message).at(new.span));
         }
         if exists(&self.catalogs, &target).await.map_err(|e| e.at(new.span))? {
             return Err(already_exists(&target).at(new.span));
@@ -158,12 +153,6 @@ impl Session {
 
     /// Opens what a query reads, for the options of tables that are wrong and for tables that cannot be read.
     pub(crate) fn check_sources(&self, query: &Query, resolved: &Resolved<'_>) -> Result<()> {
-        let connectors = self.connectors()?;
-        let source = |entry: &TableEntry| -> Result<Arc<dyn TableSource>> {
-            Ok(provider_as_source(Resolved::provider(&self.options, entry, &connectors)?))
-        };
-        let rel = bind::query(query, resolved)?;
-        lower::plan(&rel, &LowerContext { eval: connectors.eval, source: &source })?;
-        Ok(())
+        self.check_query(&bind::query(query, resolved)?)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use calve_iceberg::write::WriteProgress;
 use calve_planner::Sink;
+use calve_planner::stream::Node;
 use calve_types::{Error, Result};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -67,7 +68,8 @@ async fn write_with(
     for sink in sinks {
         prepared.push(sink::prepare(runner, sink).await?);
     }
-    let queries = queries(runner, sinks, &prepared);
+    let nodes = sinks.iter().map(|sink| changes(runner, sink)).collect::<Result<Vec<_>>>()?;
+    let queries = queries(runner, sinks, &nodes, &prepared);
     let planned = runner.plan_all(&queries, joins).await?;
     *hash_joins = planned.queries.iter().any(|query| spill::has_hash_joins(&query.plan));
     let mut writes = Vec::with_capacity(prepared.len());
@@ -82,14 +84,27 @@ async fn write_with(
     writers.join().await
 }
 
+/// The operators of an INSERT whose changes are seen one by one: those of a print table, and those that a blackhole
+/// swallows. What changes in an Iceberg table is what is left in the end.
+fn changes(runner: &Runner<'_>, sink: &Sink) -> Result<Option<Node>> {
+    let connector = sink.table.options.get("connector").map(String::as_str);
+    if matches!(connector, Some("print" | "blackhole")) { runner.changelog(&sink.input) } else { Ok(None) }
+}
+
 /// The queries of INSERTs with prepared targets.
-fn queries<'s>(runner: &Runner<'_>, sinks: &'s [Sink], prepared: &[Prepared]) -> Vec<Query<'s>> {
+fn queries<'s>(
+    runner: &Runner<'_>,
+    sinks: &'s [Sink],
+    nodes: &'s [Option<Node>],
+    prepared: &[Prepared],
+) -> Vec<Query<'s>> {
     let partitions = runner.options().parallelism();
-    let query = |(sink, target): (&'s Sink, &Prepared)| Query {
+    let query = |((sink, node), target): ((&'s Sink, &'s Option<Node>), &Prepared)| Query {
         rel: &sink.input,
+        changes: node.as_ref(),
         partitions: if target.is_ordered() { 1 } else { partitions },
     };
-    sinks.iter().zip(prepared).map(query).collect()
+    sinks.iter().zip(nodes).zip(prepared).map(query).collect()
 }
 
 /// The writers of a job. When one fails or the job is dropped, the inputs of all end with an error, so that each removes

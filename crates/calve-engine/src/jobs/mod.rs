@@ -19,4 +19,5 @@ mod tests;
 
 pub(crate) use commit::Commits;
 pub(crate) use job::run;
+pub(crate) use sink::check;
 pub(crate) use statement_set::OpenSet;

@@ -8,9 +8,10 @@ use std::time::Instant;
 use arrow::datatypes::{Schema, SchemaRef};
 use calve_connectors::SinkMode;
 use calve_iceberg::Table;
-use calve_iceberg::catalog::Catalog as IcebergCatalog;
-use calve_iceberg::commit::{JobInfo, commit};
-use calve_iceberg::write::{WriteOptions, WriteProgress, Writer, Written, prepare as prepare_iceberg};
+use calve_iceberg::commit::{JobInfo, TableOps, commit};
+use calve_iceberg::write::{
+    WriteOptions, WriteProgress, Writer, Written, check as check_iceberg, prepare as prepare_iceberg,
+};
 use calve_planner::Sink;
 use calve_types::{Error, Result, arrow as arrow_types};
 use datafusion::execution::SendableRecordBatchStream;
@@ -50,7 +51,7 @@ struct IcebergTarget {
 
 /// Where an Iceberg commit goes.
 struct Home {
-    catalog: Arc<dyn IcebergCatalog>,
+    ops: Arc<dyn TableOps>,
     table: Table,
     branch: String,
 }
@@ -81,23 +82,51 @@ pub(super) async fn prepare(runner: &Runner<'_>, sink: &Sink) -> Result<Prepared
 async fn target(runner: &Runner<'_>, sink: &Sink) -> Result<Target> {
     let handle = &sink.table.handle;
     if let Some(target) = downcast::<IcebergHandle>(handle) {
-        let options = WriteOptions::resolve(&target.table, &target.hints, runner.options().all(), sink.overwrite)?;
+        let options = write_options(runner, sink, target)?;
         let (branch, keyed) = (options.branch().to_owned(), options.is_keyed());
         let writer = prepare_iceberg(&target.table, options).await?;
-        let home = Home { catalog: target.catalog.clone(), table: target.table.clone(), branch };
+        let home = Home { ops: target.home.clone(), table: target.table.clone(), branch };
         return Ok(Target::Iceberg(Box::new(IcebergTarget { writer, home, keyed })));
     }
     if let Some(target) = downcast::<ConnectorHandle>(handle) {
-        let streaming = runner.options().is_streaming();
-        if sink.overwrite && streaming && sink.table.options.get("connector").is_some_and(|c| c == "filesystem") {
-            return Err(Error::unsupported("INSERT OVERWRITE in streaming mode")
-                .with_detail("Streaming mode not support overwrite.")
-                .with_hint("SET 'execution.runtime-mode' = 'batch'"));
-        }
-        let mode = SinkMode { overwrite: sink.overwrite, static_partition: sink.static_partition.clone() };
-        return Ok(Target::Connector(calve_connectors::sink(&target.definition, mode, runner.connectors())?));
+        return Ok(Target::Connector(connector_sink(runner, sink, target)?));
     }
     Err(Error::internal(format!("'{}' is not a table that can be written", sink.table.path)))
+}
+
+/// Checks an INSERT without a look at what its target holds: [`prepare`] looks, too.
+///
+/// # Errors
+/// What the target refuses, at the place where it was written.
+pub(crate) fn check(runner: &Runner<'_>, sink: &Sink) -> Result<()> {
+    let handle = &sink.table.handle;
+    let checked = if let Some(target) = downcast::<IcebergHandle>(handle) {
+        write_options(runner, sink, target).and_then(|options| check_iceberg(&target.table, &options))
+    } else if let Some(target) = downcast::<ConnectorHandle>(handle) {
+        connector_sink(runner, sink, target).map(drop)
+    } else {
+        Ok(())
+    };
+    checked.map_err(|e| e.at(sink.span))
+}
+
+fn write_options(runner: &Runner<'_>, sink: &Sink, target: &IcebergHandle) -> Result<WriteOptions> {
+    WriteOptions::resolve(&target.table, &target.hints, runner.options().all(), sink.overwrite)
+}
+
+fn connector_sink(
+    runner: &Runner<'_>,
+    sink: &Sink,
+    target: &ConnectorHandle,
+) -> Result<Box<dyn calve_connectors::Sink>> {
+    let streaming = runner.options().is_streaming();
+    if sink.overwrite && streaming && sink.table.options.get("connector").is_some_and(|c| c == "filesystem") {
+        return Err(Error::unsupported("INSERT OVERWRITE in streaming mode")
+            .with_detail("Streaming mode not support overwrite.")
+            .with_hint("SET 'execution.runtime-mode' = 'batch'"));
+    }
+    let mode = SinkMode { overwrite: sink.overwrite, static_partition: sink.static_partition.clone() };
+    calve_connectors::sink(&target.definition, mode, runner.connectors())
 }
 
 impl Prepared {
@@ -227,7 +256,7 @@ impl Pending {
                     checkpoint_id: END_OF_INPUT,
                 };
                 let operation = written.to_operation();
-                match commit(home.catalog.as_ref(), &home.table, &home.branch, operation, &job).await {
+                match commit(home.ops.as_ref(), &home.table, &home.branch, operation, &job).await {
                     Ok(committed) => summary.snapshot_id = Some(committed.snapshot_id),
                     Err(error) => {
                         if !error.may_have_committed() {

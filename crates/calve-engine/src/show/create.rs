@@ -6,7 +6,7 @@ use calve_planner::TablePath;
 use calve_sql::{Distribution, DistributionKind, Name, ObjectKind, print};
 use calve_types::{DataType, Error, LogicalType, Result};
 
-use super::describe::extras;
+use super::describe::{extras, shown_options, stored};
 use crate::catalogs::object::{BaseKind, CatalogObject, DefinedColumn, TableDef, ViewDef};
 use crate::definition::{self, Described, quoted};
 use crate::listing;
@@ -20,6 +20,7 @@ impl Session {
             ObjectKind::Catalog => self.create_catalog_text(name)?,
             ObjectKind::Table => self.create_object_text(name, BaseKind::Table).await?,
             ObjectKind::View => self.create_object_text(name, BaseKind::View).await?,
+            ObjectKind::Model => return Err(Error::unsupported("SHOW CREATE MODEL").at(name.span)),
         };
         listing::names("result", vec![text], &self.context()?)
     }
@@ -29,12 +30,12 @@ impl Session {
             return Err(Error::new("invalid-name", format!("'{}' is not the name of a catalog", name.parts.join(".")))
                 .at(name.span));
         };
-        let entry = self.catalogs.get(catalog).map_err(|e| {
-            e.with_detail(format!("Cannot obtain metadata information from Catalog {catalog}.")).at(name.span)
-        })?;
+        let entry = stored(&self.catalogs, catalog, name.span)?;
         let mut text = format!("CREATE CATALOG {}\n", print::identifier(catalog));
-        comment(&mut text, entry.comment.as_deref());
-        options(&mut text, &entry.options);
+        if let Some(comment) = &entry.comment {
+            text.push_str(&format!("COMMENT {}\n", print::string(comment)));
+        }
+        options(&mut text, &shown_options(entry));
         Ok(text)
     }
 

@@ -1,12 +1,14 @@
 //! DESCRIBE and SHOW COLUMNS.
 
+use std::collections::BTreeMap;
+
 use calve_functions::EvalContext;
 use calve_planner::catalog::ColumnKind;
 use calve_sql::{Ident, Name, Show, ast, print};
-use calve_types::{Error, Result};
+use calve_types::{Error, Result, Span};
 
 use super::matches;
-use crate::catalogs::Catalogs;
+use crate::catalogs::{CatalogEntry, Catalogs};
 use crate::catalogs::object::{CatalogObject, DefinedColumn};
 use crate::listing::{self, Column};
 use crate::result::Rows;
@@ -86,9 +88,56 @@ fn is_proctime(column: &DefinedColumn) -> bool {
     matches!(expr.as_ref(), ast::Expr::Function(f) if f.name.to_string().eq_ignore_ascii_case("PROCTIME"))
 }
 
+/// A catalog that CREATE CATALOG made: Flink knows the definitions of no others.
+///
+/// # Errors
+/// `unknown-catalog`; `not-stored` for `default_catalog`.
+pub(super) fn stored<'a>(catalogs: &'a Catalogs, name: &str, place: Span) -> Result<&'a CatalogEntry> {
+    let unknown =
+        |e: Error| e.with_detail(format!("Cannot obtain metadata information from Catalog {name}.")).at(place);
+    match catalogs.get(name) {
+        Ok(entry) if entry.stored => Ok(entry),
+        Ok(_) => Err(unknown(Error::new("invalid-catalog", format!("catalog '{name}' has no definition")))
+            .with_hint("every session begins with it; no CREATE CATALOG made it")),
+        Err(error) => Err(unknown(error)),
+    }
+}
+
+/// The options of a catalog, without its secrets.
+pub(super) fn shown_options(entry: &CatalogEntry) -> BTreeMap<String, String> {
+    let shown = |(key, value): (&String, &String)| {
+        let value = if is_secret(key) { MASK } else { value.as_str() };
+        (key.clone(), value.to_owned())
+    };
+    entry.options.iter().map(shown).collect()
+}
+
+/// What is printed in the place of a secret.
+const MASK: &str = "******";
+
+/// Parts of the names of options whose values Flink hides in its configuration, and Iceberg's `credential`.
+const SECRETS: [&str; 11] = [
+    "password",
+    "secret",
+    "fs.azure.account.key",
+    "apikey",
+    "api-key",
+    "auth-params",
+    "service-key",
+    "token",
+    "basic-auth",
+    "jaas.config",
+    "http-headers",
+];
+
+fn is_secret(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    SECRETS.iter().any(|part| key.contains(part)) || key == "credential" || key.ends_with(".credential")
+}
+
 /// DESCRIBE CATALOG.
 pub(crate) fn catalog(catalogs: &Catalogs, name: &Ident, extended: bool, context: &EvalContext) -> Result<Rows> {
-    let entry = catalogs.get(&name.value).map_err(|e| e.at(name.span))?;
+    let entry = stored(catalogs, &name.value, name.span)?;
     let mut rows = vec![
         ("name".to_owned(), Some(name.value.clone())),
         ("type".to_owned(), entry.options.get("type").cloned()),
@@ -96,7 +145,7 @@ pub(crate) fn catalog(catalogs: &Catalogs, name: &Ident, extended: bool, context
     ];
     if extended {
         rows.extend(
-            entry.options.iter().filter(|(k, _)| *k != "type").map(|(k, v)| (format!("option:{k}"), Some(v.clone()))),
+            shown_options(entry).into_iter().filter(|(k, _)| *k != "type").map(|(k, v)| (format!("option:{k}"), Some(v))),
         );
     }
     let (names, values) = rows.into_iter().map(|(name, value)| (Some(name), value)).unzip();

@@ -2,7 +2,9 @@
 
 mod create;
 mod describe;
+mod functions;
 mod partitions;
+mod signatures;
 
 use calve_planner::TablePath;
 use calve_planner::tables::Reference;
@@ -11,6 +13,7 @@ use calve_types::{Error, Result};
 
 use crate::catalogs::Catalogs;
 use crate::ddl::database::database_path;
+use crate::ddl::refuse::NO_PROCEDURES;
 use crate::ddl::table::table_path;
 use crate::definition::{self, Described};
 use crate::listing::{self, Column};
@@ -23,41 +26,47 @@ pub(crate) use describe::catalog as describe_catalog;
 impl Session {
     /// SHOW of something that is listed.
     pub(crate) async fn show(&self, show: &Show) -> Result<Rows> {
-        let context = self.context()?;
         let catalogs = &self.catalogs;
         let (catalog, database) = catalogs.current();
-        let column = match show.what {
-            ShowWhat::Catalogs => "catalog name",
-            ShowWhat::CurrentCatalog => "current catalog name",
-            ShowWhat::CurrentDatabase => "current database name",
-            ShowWhat::Databases => "database name",
-            ShowWhat::Tables => "table name",
-            ShowWhat::Views => "view name",
-            ShowWhat::Functions { .. } => "function name",
-            ShowWhat::Modules { .. } => "module name",
-            ShowWhat::Jars => "jars",
+        let (column, mut names) = match show.what {
+            ShowWhat::Catalogs => ("catalog name", catalogs.names()),
+            ShowWhat::CurrentCatalog => ("current catalog name", vec![catalog.to_owned()]),
+            ShowWhat::CurrentDatabase => ("current database name", vec![database.to_owned()]),
+            ShowWhat::Databases => ("database name", databases(catalogs, show).await?),
+            ShowWhat::Tables => ("table name", objects(catalogs, show, false).await?),
+            ShowWhat::Views => ("view name", objects(catalogs, show, true).await?),
+            ShowWhat::Functions { user } => ("function name", self.function_names(show, user)?),
+            // nobody can add one
+            ShowWhat::Jars => ("jars", vec![]),
+            ShowWhat::Models => ("model name", vec![]),
             ShowWhat::Columns => return self.show_columns(show).await,
-        };
-        let mut names = match show.what {
-            ShowWhat::Catalogs => catalogs.names(),
-            ShowWhat::CurrentCatalog => vec![catalog.to_owned()],
-            ShowWhat::CurrentDatabase => vec![database.to_owned()],
-            ShowWhat::Databases => databases(catalogs, show).await?,
-            ShowWhat::Tables => objects(catalogs, show, false).await?,
-            ShowWhat::Views => objects(catalogs, show, true).await?,
-            ShowWhat::Functions { user: false } => calve_functions::names().into_iter().map(str::to_owned).collect(),
-            // calve's functions are those of Flink's module `core`; nobody can add one, or a jar
-            ShowWhat::Modules { .. } => vec!["core".to_owned()],
-            ShowWhat::Functions { user: true } | ShowWhat::Jars | ShowWhat::Columns => vec![],
+            ShowWhat::Modules { full } => return self.show_modules(full),
+            ShowWhat::Jobs => return self.show_jobs(),
+            ShowWhat::Procedures => {
+                return Err(Error::unsupported("SHOW PROCEDURES").with_hint(NO_PROCEDURES).at(show.span));
+            }
         };
         names.retain(|name| matches(show, name));
         names.sort();
-        if show.what == (ShowWhat::Modules { full: true }) {
-            let used = vec![true; names.len()];
-            let names = names.into_iter().map(Some).collect();
-            return listing::rows(vec![Column::Text(column, names), Column::Flag("used", used)], &context);
+        listing::names(column, names, &self.context()?)
+    }
+
+    /// SHOW MODULES: those in use, or with `full` all that are loaded.
+    fn show_modules(&self, full: bool) -> Result<Rows> {
+        let loaded = self.modules.loaded().into_iter().filter(|(_, used)| full || *used);
+        let (names, used) = loaded.map(|(name, used)| (Some(name), used)).unzip();
+        let mut columns = vec![Column::Text("module name", names)];
+        if full {
+            columns.push(Column::Flag("used", used));
         }
-        listing::names(column, names, &context)
+        listing::rows(columns, &self.context()?)
+    }
+
+    /// SHOW JOBS: every job is over when the statement after it runs.
+    fn show_jobs(&self) -> Result<Rows> {
+        let text = |name| Column::Text(name, vec![]);
+        let columns = vec![text("job id"), text("job name"), text("status"), Column::NoTimes("start time")];
+        listing::rows(columns, &self.context()?)
     }
 
     /// The table or view of a name, loaded.
@@ -90,11 +99,16 @@ async fn databases(catalogs: &Catalogs, show: &Show) -> Result<Vec<String>> {
         Some(Name { parts, .. }) if parts.len() == 1 => parts[0].as_str(),
         Some(name) => {
             return Err(Error::new("invalid-name", format!("'{}' is not the name of a catalog", name.parts.join(".")))
+                .with_detail(format!(
+                    "Show databases from/in identifier [ {} ] format error, catalog must be a single part identifier.",
+                    name.parts.join(".")
+                ))
                 .at(name.span));
         }
     };
     let place = show.from.as_ref().map_or(show.span, |n| n.span);
-    let entry = catalogs.get(catalog).map_err(|e| e.at(place))?;
+    let missing = |e: Error| e.with_detail(format!("Catalog {catalog} does not exist")).at(place);
+    let entry = catalogs.get(catalog).map_err(missing)?;
     entry.databases().await.map_err(|e| e.at(place))
 }
 
@@ -105,10 +119,17 @@ async fn objects(catalogs: &Catalogs, show: &Show, views: bool) -> Result<Vec<St
             let (catalog, database) = catalogs.current();
             (catalog.to_owned(), database.to_owned())
         }
-        Some(name) => database_path(catalogs, name)?,
+        Some(name) => database_path(catalogs, name).map_err(|e| {
+            e.with_detail(format!(
+                "SHOW {} from/in identifier [ {} ] format error, it should be [catalog_name.]database_name.",
+                if views { "VIEWS" } else { "TABLES" },
+                name.parts.join(".")
+            ))
+        })?,
     };
     let place = show.from.as_ref().map_or(show.span, |n| n.span);
-    let entry = catalogs.get(&catalog).map_err(|e| e.at(place))?;
+    let missing = |e: Error| e.with_detail(format!("Catalog {catalog} does not exist")).at(place);
+    let entry = catalogs.get(&catalog).map_err(missing)?;
     if !entry.database_exists(&database).await.map_err(|e| e.at(place))? {
         return Err(Error::new(
             "unknown-database",

@@ -182,9 +182,17 @@ impl AggregateFunction {
                 if logical.is_constructed() {
                     return Err(Refusal::Types);
                 }
+                if logical.is_binary() || logical.is_interval() {
+                    return Err(self.unsupported_type(logical).into());
+                }
                 logical.clone().with_nullable(nullable || may_be_empty)
             }
-            Kind::FirstValue | Kind::LastValue => logical.clone().with_nullable(nullable || may_be_empty),
+            Kind::FirstValue | Kind::LastValue => {
+                if !logical.is_numeric() && !matches!(logical, LogicalType::Varchar(_) | LogicalType::Boolean) {
+                    return Err(self.unsupported_type(logical).into());
+                }
+                logical.clone().with_nullable(nullable || may_be_empty)
+            }
             Kind::Total(total) => {
                 let returns = match total {
                     totals::Total::Sum => rules::sum_type(logical),
@@ -222,6 +230,20 @@ impl AggregateFunction {
             }
         };
         Ok(Signature { args: types, returns })
+    }
+
+    fn unsupported_type(&self, logical: &LogicalType) -> Error {
+        let root = rules::root_name(logical);
+        Error::new("invalid-argument", format!("'{}' does not take values of type {logical}", self.name)).with_detail(
+            format!(
+                "{} aggregate function does not support type: ''{root}''.\nPlease re-check the data type.",
+                match self.kind {
+                    Kind::Min => "Min",
+                    Kind::Max => "Max",
+                    _ => self.name,
+                }
+            ),
+        )
     }
 
     /// The call as a DataFusion aggregate expression whose type is exactly that of `returns`.

@@ -1,20 +1,21 @@
 //! The numbers that sums are kept in.
 
-use std::fmt;
-
 use arrow::array::{ArrayRef, AsArray, PrimitiveArray};
 use arrow::compute::cast as arrow_cast;
-use arrow::datatypes::{ArrowPrimitiveType, DataType as ArrowType, Decimal128Type, Float64Type, Int64Type};
+use arrow::datatypes::{
+    ArrowNativeType, ArrowPrimitiveType, DataType as ArrowType, Decimal128Type, Float32Type, Float64Type, Int64Type,
+};
 use calve_types::LogicalType;
 use calve_types::rules::{self, Arithmetic};
 use datafusion_common::Result;
 
 use super::totals::{Domain, Plan, Total};
+use crate::args::mistyped;
 use crate::cast::decimal_of_double;
 use crate::decimal;
 
 /// A number sums are kept in.
-pub(super) trait Number: Copy + Default + Send + Sync + fmt::Debug + 'static {
+pub(super) trait Number: ArrowNativeType {
     type Arrow: ArrowPrimitiveType<Native = Self>;
     /// The arguments in this number.
     fn read(array: &ArrayRef) -> Result<PrimitiveArray<Self::Arrow>>;
@@ -42,12 +43,40 @@ impl Number for i64 {
         Some(self.wrapping_sub(other))
     }
 
-    fn square(self, _: Plan) -> Option<Self> {
-        Some(self.wrapping_mul(self))
+    fn square(self, plan: Plan) -> Option<Self> {
+        Some(plan.wrapped(self.wrapping_mul(self)))
     }
 
-    fn finish(_: Plan, _: i64, sum: Self, _: Self) -> Option<Self> {
-        Some(sum)
+    /// Flink makes a variance of the argument's arithmetic: squares and sums wrap in its type, quotients are BIGINT.
+    fn finish(plan: Plan, count: i64, sum: Self, squares: Self) -> Option<Self> {
+        let is_sample = matches!(plan.total, Total::VarSamp | Total::StddevSamp);
+        match plan.total {
+            Total::Sum => Some(sum),
+            Total::Avg => Some(sum.wrapping_div(count)),
+            _ if is_sample && count == 1 => None,
+            total => {
+                let sum = plan.wrapped(sum);
+                let deviation = plan.wrapped(squares).wrapping_sub(plan.wrapped(sum.wrapping_mul(sum)) / count);
+                let variance = deviation / (if is_sample { count - 1 } else { count });
+                if matches!(total, Total::StddevPop | Total::StddevSamp) {
+                    Some((variance as f64).sqrt() as Self)
+                } else {
+                    Some(variance)
+                }
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// A number in the argument's type, if that is an integer.
+    fn wrapped(self, value: i64) -> i64 {
+        match self.domain {
+            Domain::Integer { bits: 8 } => i64::from(value as i8),
+            Domain::Integer { bits: 16 } => i64::from(value as i16),
+            Domain::Integer { bits: 32 } => i64::from(value as i32),
+            _ => value,
+        }
     }
 }
 
@@ -55,11 +84,7 @@ impl Number for i128 {
     type Arrow = Decimal128Type;
 
     fn read(array: &ArrayRef) -> Result<PrimitiveArray<Decimal128Type>> {
-        if let Some(decimals) = array.as_primitive_opt::<Decimal128Type>() {
-            return Ok(decimals.clone());
-        }
-        let longs = arrow_cast(array, &ArrowType::Int64)?;
-        Ok(longs.as_primitive::<Int64Type>().unary(i128::from))
+        array.as_primitive_opt::<Decimal128Type>().cloned().ok_or_else(|| mistyped("Decimal", array))
     }
 
     fn plus(self, other: Self) -> Option<Self> {
@@ -86,61 +111,61 @@ impl Number for i128 {
         match (plan.total, plan.domain) {
             (Total::Sum, _) => decimal::fits(sum, 38).then_some(sum),
             (Total::Avg, Domain::Decimal { scale, .. }) => decimal::divide((sum, scale), (n, 0), 38, scale.max(6)),
-            (Total::Avg, _) => sum.checked_div(n),
             (_, Domain::Decimal { precision, scale }) => {
                 deviation_of_decimals(plan, (precision, scale), n, sum, squares)
             }
-            // Integer division in each step, as in Flink.
-            (total, _) => {
-                let deviation = squares.checked_sub(sum.checked_mul(sum)?.checked_div(n)?)?;
-                let divisor = if matches!(total, Total::VarSamp | Total::StddevSamp) { n - 1 } else { n };
-                let variance = deviation.checked_div(divisor)?;
-                if matches!(total, Total::StddevPop | Total::StddevSamp) {
-                    Some((variance as f64).sqrt() as Self)
-                } else {
-                    Some(variance)
-                }
-            }
+            _ => None,
         }
     }
 }
 
-impl Number for f64 {
-    type Arrow = Float64Type;
+macro_rules! approximate {
+    ($($t:ty as $arrow:ident in $data_type:expr),*) => {$(
+        impl Number for $t {
+            type Arrow = $arrow;
 
-    fn read(array: &ArrayRef) -> Result<PrimitiveArray<Float64Type>> {
-        Ok(arrow_cast(array, &ArrowType::Float64)?.as_primitive().clone())
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        Some(self + other)
-    }
-
-    fn minus(self, other: Self) -> Option<Self> {
-        Some(self - other)
-    }
-
-    fn square(self, _: Plan) -> Option<Self> {
-        Some(self * self)
-    }
-
-    fn finish(plan: Plan, count: i64, sum: Self, squares: Self) -> Option<Self> {
-        let n = count as f64;
-        Some(match plan.total {
-            Total::Sum => sum,
-            Total::Avg => sum / n,
-            total => {
-                if count < 2 && matches!(total, Total::VarSamp | Total::StddevSamp) {
-                    return None;
-                }
-                let deviation = squares - sum * sum / n;
-                let divisor = if matches!(total, Total::VarSamp | Total::StddevSamp) { n - 1.0 } else { n };
-                let variance = deviation / divisor;
-                if matches!(total, Total::StddevPop | Total::StddevSamp) { variance.sqrt() } else { variance }
+            fn read(array: &ArrayRef) -> Result<PrimitiveArray<$arrow>> {
+                Ok(arrow_cast(array, &$data_type)?.as_primitive().clone())
             }
-        })
-    }
+
+            fn plus(self, other: Self) -> Option<Self> {
+                Some(self + other)
+            }
+
+            fn minus(self, other: Self) -> Option<Self> {
+                Some(self - other)
+            }
+
+            fn square(self, _: Plan) -> Option<Self> {
+                Some(self * self)
+            }
+
+            fn finish(plan: Plan, count: i64, sum: Self, squares: Self) -> Option<Self> {
+                let n = count as $t;
+                Some(match plan.total {
+                    Total::Sum => sum,
+                    Total::Avg => sum / n,
+                    total => {
+                        if count < 2 && matches!(total, Total::VarSamp | Total::StddevSamp) {
+                            return None;
+                        }
+                        let deviation = squares - sum * sum / n;
+                        let divisor =
+                            if matches!(total, Total::VarSamp | Total::StddevSamp) { (count - 1) as $t } else { n };
+                        let variance = deviation / divisor;
+                        if matches!(total, Total::StddevPop | Total::StddevSamp) {
+                            f64::from(variance).sqrt() as $t
+                        } else {
+                            variance
+                        }
+                    }
+                })
+            }
+        }
+    )*};
 }
+
+approximate!(f32 as Float32Type in ArrowType::Float32, f64 as Float64Type in ArrowType::Float64);
 
 /// `DECIMAL(precision, scale)`
 #[derive(Clone, Copy)]

@@ -45,13 +45,13 @@ impl Total {
 /// How sums are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Domain {
-    /// Integers whose sum wraps.
-    Wrapping,
-    /// Integers, exact.
-    Integer,
+    /// Integers of so many bits: sums and squares wrap.
+    Integer { bits: u32 },
     /// DECIMALs of a type.
     Decimal { precision: u8, scale: u8 },
-    /// FLOAT and DOUBLE.
+    /// FLOAT, in steps of that precision.
+    Float,
+    /// DOUBLE, and the average of FLOAT.
     Double,
 }
 
@@ -63,8 +63,11 @@ pub(super) fn udaf(
 ) -> calve_types::Result<AggregateUDF> {
     let domain = match argument {
         LogicalType::Decimal { precision, scale } => Domain::Decimal { precision: *precision, scale: *scale },
-        t if t.is_integer() && total == Total::Sum => Domain::Wrapping,
-        t if t.is_integer() => Domain::Integer,
+        LogicalType::TinyInt => Domain::Integer { bits: 8 },
+        LogicalType::SmallInt => Domain::Integer { bits: 16 },
+        LogicalType::Int => Domain::Integer { bits: 32 },
+        LogicalType::BigInt => Domain::Integer { bits: 64 },
+        LogicalType::Float if total != Total::Avg => Domain::Float,
         t if t.is_approximate() => Domain::Double,
         other => return Err(Error::internal(format!("{name} of {other}"))),
     };
@@ -158,6 +161,20 @@ impl<N: Number> Groups<N> {
         }
     }
 
+    /// [`Self::add`] of each value to its group where no squares are needed.
+    fn add_all(&mut self, groups: &[usize], values: &[N]) {
+        for (group, value) in groups.iter().zip(values) {
+            let (Some(count), Some(sum)) = (self.counts.get_mut(*group), self.sums.get_mut(*group)) else { continue };
+            match sum.plus(*value) {
+                Some(total) => {
+                    *sum = total;
+                    *count += 1;
+                }
+                None => *count = OVERFLOWED,
+            }
+        }
+    }
+
     fn remove(&mut self, group: usize, value: N) {
         match self.squared(value) {
             Some(squares) => self.combine(group, -1, value, squares, N::minus),
@@ -237,6 +254,10 @@ impl<N: Number> GroupsAccumulator for Groups<N> {
     ) -> Result<()> {
         self.grow(total_num_groups);
         let numbers = N::read(argument(values)?)?;
+        if opt_filter.is_none() && numbers.null_count() == 0 && !self.plan.total.needs_squares() {
+            self.add_all(group_indices, numbers.values());
+            return Ok(());
+        }
         for (row, group) in group_indices.iter().enumerate() {
             let taken = opt_filter.is_none_or(|f| f.is_valid(row) && f.value(row));
             if taken && numbers.is_valid(row) {
@@ -386,8 +407,9 @@ impl Accumulator for Distinct {
 
 fn accumulator(plan: Plan, returns: &ArrowType) -> Box<dyn Accumulator> {
     match plan.domain {
-        Domain::Wrapping => Box::new(Single::<i64>::new(plan, returns)),
-        Domain::Integer | Domain::Decimal { .. } => Box::new(Single::<i128>::new(plan, returns)),
+        Domain::Integer { .. } => Box::new(Single::<i64>::new(plan, returns)),
+        Domain::Decimal { .. } => Box::new(Single::<i128>::new(plan, returns)),
+        Domain::Float => Box::new(Single::<f32>::new(plan, returns)),
         Domain::Double => Box::new(Single::<f64>::new(plan, returns)),
     }
 }
@@ -432,8 +454,9 @@ impl AggregateUDFImpl for Totals {
             return Ok(vec![field("values", Values::state_type(input))]);
         }
         let number = match self.plan.domain {
-            Domain::Wrapping => state_type::<i64>(),
-            Domain::Integer | Domain::Decimal { .. } => state_type::<i128>(),
+            Domain::Integer { .. } => state_type::<i64>(),
+            Domain::Decimal { .. } => state_type::<i128>(),
+            Domain::Float => state_type::<f32>(),
             Domain::Double => state_type::<f64>(),
         };
         Ok(vec![field("count", ArrowType::Int64), field("sum", number.clone()), field("squares", number)])
@@ -445,8 +468,9 @@ impl AggregateUDFImpl for Totals {
 
     fn create_groups_accumulator(&self, _: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
         Ok(match self.plan.domain {
-            Domain::Wrapping => Box::new(Groups::<i64>::new(self.plan, &self.returns)),
-            Domain::Integer | Domain::Decimal { .. } => Box::new(Groups::<i128>::new(self.plan, &self.returns)),
+            Domain::Integer { .. } => Box::new(Groups::<i64>::new(self.plan, &self.returns)),
+            Domain::Decimal { .. } => Box::new(Groups::<i128>::new(self.plan, &self.returns)),
+            Domain::Float => Box::new(Groups::<f32>::new(self.plan, &self.returns)),
             Domain::Double => Box::new(Groups::<f64>::new(self.plan, &self.returns)),
         })
     }

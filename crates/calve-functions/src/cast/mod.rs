@@ -18,15 +18,16 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::datatypes::DataType as ArrowType;
-use calve_types::{DataType, Error, LogicalType, Result, arrow as mapping, rules};
-use datafusion_common::Result as DfResult;
-use datafusion_expr::{Expr, cast as native_cast};
+use calve_types::{DataType, Error, IntervalField, LogicalType, Result, arrow as mapping, rules};
+use datafusion_common::{Result as DfResult, ScalarValue};
+use datafusion_expr::{Expr, cast as native_cast, lit};
 
-use crate::EvalContext;
 use crate::args::{Args, failure};
 use crate::function::Call;
+use crate::{EvalContext, decimal};
 
 pub(crate) use number::decimal_of_double;
+use number::unit_millis;
 #[cfg(test)]
 pub(crate) use parse::parse_time;
 pub(crate) use parse::{parse_date, parse_stamp};
@@ -61,6 +62,7 @@ pub fn cast(expr: Expr, from: &DataType, to: &DataType, kind: CastKind, context:
         return Ok(expr);
     }
     let arrow = mapping::to_arrow(&to.logical)?;
+    let expr = if from.logical.is_interval() { expr } else { in_units(expr, &from.logical, &to.logical)? };
     if from.logical == LogicalType::Null || is_native(&from.logical, &to.logical) {
         return Ok(native_cast(expr, arrow));
     }
@@ -69,13 +71,45 @@ pub fn cast(expr: Expr, from: &DataType, to: &DataType, kind: CastKind, context:
         CastKind::TryCast => "TRY_CAST",
     };
     let returns = to.with_nullable(from.nullable || kind == CastKind::TryCast);
-    let mut call = Call::new(format!("{word} AS {}", to.logical), vec![from.clone()], returns, context);
+    // What counts the units of an interval is a BIGINT by now.
+    let from = if from.logical.is_numeric() && to.logical.is_interval() && matches!(from.logical, LogicalType::Decimal { .. }) {
+        LogicalType::BigInt.with_nullable(from.nullable)
+    } else {
+        from.clone()
+    };
+    let mut call = Call::new(format!("{word} AS {}", to.logical), vec![from], returns, context);
     // A DECIMAL that overflows.
     call.gives_null = matches!(to.logical, LogicalType::Decimal { .. });
     match kind {
         CastKind::Cast => call.kernel(cast_kernel, vec![expr]),
         CastKind::TryCast => call.kernel(try_cast_kernel, vec![expr]),
     }
+}
+
+/// A literal counts the units of an interval; any other number is its months or milliseconds.
+///
+/// # Errors
+/// `invalid-cast` for a DECIMAL that is no literal, as in Flink.
+fn in_units(expr: Expr, from: &LogicalType, to: &LogicalType) -> Result<Expr> {
+    let unit = match to {
+        LogicalType::IntervalYearMonth { from, .. } => if *from == IntervalField::Year { 12 } else { 1 },
+        LogicalType::IntervalDayTime { from, .. } => unit_millis(*from),
+        _ => return Ok(expr),
+    };
+    let number = match &expr {
+        Expr::Literal(ScalarValue::Int32(Some(v)), _) => i128::from(*v),
+        Expr::Literal(ScalarValue::Int64(Some(v)), _) => i128::from(*v),
+        Expr::Literal(ScalarValue::Decimal128(Some(v), _, scale), _) => {
+            let units = v.saturating_mul(unit.into()) / decimal::power_of_ten(scale.unsigned_abs());
+            return Ok(lit(i64::try_from(units).unwrap_or(i64::MAX)));
+        }
+        _ if matches!(from, LogicalType::Decimal { .. }) => {
+            return Err(Error::new("invalid-cast", format!("cannot cast {from} to {to}"))
+                .with_detail(format!("Unsupported cast from '{from}' to '{to}'.")));
+        }
+        _ => return Ok(expr),
+    };
+    Ok(lit(i64::try_from(number.saturating_mul(unit.into())).unwrap_or(i64::MAX)))
 }
 
 /// `TRY_CAST(expr AS to)`.
@@ -182,7 +216,7 @@ impl Caster<'_> {
                 let printed = string::print_array(array, from, self.context, string::Style::Cast)?;
                 Ok(Arc::new(fit(printed, to)))
             }
-            (f, T::Binary(_) | T::Varbinary(_)) if f.is_character() || f.is_binary() => self.to_bytes(array, to),
+            (f, T::Binary(_) | T::Varbinary(_)) if f.is_character() || f.is_binary() => self.to_bytes(array, f, to),
             (f, _) if f.is_character() => self.parse(array, to),
             (T::Array(_) | T::Map(..) | T::Multiset(_) | T::Row(_), _) => self.nested(array, from, to),
             (f, T::Date | T::Time(_) | T::Timestamp(_) | T::TimestampLtz(_)) if f.is_datetime() => {

@@ -58,19 +58,14 @@ impl Caster<'_> {
             T::Double => self.to_double(array, from, to)?,
             T::Decimal { precision, scale } => self.to_decimal(array, from, *precision, *scale)?,
             T::Boolean => self.to_boolean(array, from)?,
-            T::IntervalYearMonth { from: unit, .. } => {
-                let longs = self.to_integer::<Int64Type>(array, from, to)?;
-                let unit = if *unit == IntervalField::Year { 12 } else { 1 };
-                let months = primitive::<Int64Type>(&longs)?
-                    .iter()
-                    .map(|v| v.and_then(|v| v.checked_mul(unit)).and_then(|v| i32::try_from(v).ok()));
-                Arc::new(months.collect::<PrimitiveArray<IntervalYearMonthType>>())
+            // Months and milliseconds as they are, whatever the unit says.
+            T::IntervalYearMonth { .. } => {
+                let longs = self.to_integer::<Int32Type>(array, from, to)?;
+                Arc::new(primitive::<Int32Type>(&longs)?.reinterpret_cast::<IntervalYearMonthType>())
             }
-            T::IntervalDayTime { from: unit, .. } => {
+            T::IntervalDayTime { .. } => {
                 let longs = self.to_integer::<Int64Type>(array, from, to)?;
-                let millis =
-                    primitive::<Int64Type>(&longs)?.iter().map(|v| v.and_then(|v| v.checked_mul(unit_millis(*unit))));
-                Arc::new(millis.collect::<PrimitiveArray<DurationMillisecondType>>())
+                Arc::new(primitive::<Int64Type>(&longs)?.reinterpret_cast::<DurationMillisecondType>())
             }
             _ => return Err(uncovered(from, to)),
         })

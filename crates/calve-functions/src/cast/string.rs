@@ -86,6 +86,9 @@ pub(crate) fn fit(texts: StringArray, to: &LogicalType) -> StringArray {
     builder.finish()
 }
 
+/// Longer `VARBINARY(n)` are not padded: a few values would take all memory.
+const LONGEST_PADDED: u32 = 1 << 20;
+
 impl Caster<'_> {
     /// Bytes as UTF-8; what is no UTF-8 becomes U+FFFD, as in Java.
     pub(super) fn bytes_to_string(&self, array: &ArrayRef, to: &LogicalType) -> DfResult<ArrayRef> {
@@ -94,11 +97,15 @@ impl Caster<'_> {
         Ok(Arc::new(fit(texts, to)))
     }
 
-    /// Text or bytes to bytes: `BINARY(n)` padded with zeros and cut, `VARBINARY(n)` cut.
-    pub(super) fn to_bytes(self, array: &ArrayRef, to: &LogicalType) -> DfResult<ArrayRef> {
-        let (limit, pad) = match to {
-            LogicalType::Binary(n) => (*n as usize, true),
-            LogicalType::Varbinary(n) => (*n as usize, false),
+    /// Text or bytes to bytes: `BINARY(n)` padded with zeros and cut, `VARBINARY(n)` cut, and padded too where it is
+    /// made from longer bytes.
+    pub(super) fn to_bytes(self, array: &ArrayRef, from: &LogicalType, to: &LogicalType) -> DfResult<ArrayRef> {
+        let (limit, pad) = match (from, to) {
+            (_, LogicalType::Binary(n)) => (*n as usize, true),
+            (LogicalType::Binary(m) | LogicalType::Varbinary(m), LogicalType::Varbinary(n)) => {
+                (*n as usize, m > n && *n <= LONGEST_PADDED)
+            }
+            (_, LogicalType::Varbinary(n)) => (*n as usize, false),
             _ => (usize::MAX, false),
         };
         let bytes = match array.data_type() {
@@ -433,9 +440,10 @@ pub(crate) fn push_local_time(stamp: Stamp, out: &mut String) {
 
 /// `+1-03`: years and months.
 fn push_months(months: i64, out: &mut String) {
-    let sign = if months < 0 { '-' } else { '+' };
-    let months = months.unsigned_abs();
-    let _ = write!(out, "{sign}{}-{:02}", months / 12, months % 12);
+    // As Java negates: the smallest INT stays negative.
+    let (sign, months) = if months < 0 { ('-', (months as i32).wrapping_neg()) } else { ('+', months as i32) };
+    let (years, months) = (months / 12, months % 12);
+    let _ = write!(out, "{sign}{years}-{}{months}", if months < 10 { "0" } else { "" });
 }
 
 /// `+1 02:00:00.000`: days and time.

@@ -10,7 +10,7 @@ mod unique;
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StringArray, StructArray, UInt32Array};
+use arrow::array::{ArrayRef, AsArray, ListArray, MapArray, StringArray, StructArray, UInt32Array};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::take;
 use arrow::datatypes::DataType as ArrowType;
@@ -95,9 +95,6 @@ pub(crate) fn map_of(
         known.clear();
         nulls.push(pairs.is_some());
         for (key, value) in pairs.unwrap_or_default() {
-            if keys.is_null(key as usize) {
-                return Err(failure(Error::unsupported("NULL as a key of a MAP")));
-            }
             match known.insert(key as usize)?.and_then(|place| taken_values.get_mut(start + place)) {
                 Some(known) => *known = value,
                 None => {

@@ -114,14 +114,16 @@ pub(super) fn infer_element(args: &[Arg]) -> Inferred {
     Ok(Signature { args: types(args), returns: element.with_nullable(nullable) })
 }
 
-/// An array and a value that is cast to its elements' type.
+/// An array and a value that Flink casts by itself to its elements' type.
 fn array_and_value(args: &[Arg]) -> Result<(DataType, Vec<DataType>), Refusal> {
     let [array, value] = args else { return Err(Refusal::Count("2 arguments")) };
     let element = array_of(Some(array))?;
-    let common = rules::common_type(&[element.clone(), value.data_type.clone()]).ok_or(Refusal::Types)?;
-    let list = LogicalType::Array(Box::new(common.with_nullable(element.nullable)));
-    let arg_types = vec![list.with_nullable(array.data_type.nullable), common.with_nullable(value.data_type.nullable)];
-    Ok((common, arg_types))
+    if !rules::supports_implicit_cast(&value.data_type, &element.with_nullable(true)) {
+        return Err(Refusal::Types);
+    }
+    let value_type = element.with_nullable(value.data_type.nullable);
+    let common = element.with_nullable(element.nullable || value.data_type.nullable);
+    Ok((common, vec![array.data_type.clone(), value_type]))
 }
 
 pub(super) fn infer_contains(args: &[Arg]) -> Inferred {
@@ -151,7 +153,7 @@ pub(super) fn infer_concat(args: &[Arg]) -> Inferred {
     for arg in args {
         array_of(Some(arg))?;
     }
-    let common = rules::common_type(&types(args)).ok_or(Refusal::Types)?;
+    let common = rules::merged_type(&types(args)).ok_or(Refusal::Types)?;
     Ok(Signature {
         args: args.iter().map(|a| common.with_nullable(a.data_type.nullable)).collect(),
         returns: nullable_by(args, common.logical),
@@ -235,7 +237,7 @@ pub(super) fn infer_sets(args: &[Arg]) -> Inferred {
 pub(super) fn infer_union(args: &[Arg]) -> Inferred {
     let Some(first) = args.first() else { return Err(Refusal::Count("at least 1 arguments")) };
     map_of(std::slice::from_ref(first))?;
-    let common = rules::common_type(&types(args)).ok_or(Refusal::Types)?;
+    let common = rules::merged_type(&types(args)).ok_or(Refusal::Types)?;
     Ok(Signature {
         args: args.iter().map(|a| common.with_nullable(a.data_type.nullable)).collect(),
         returns: nullable_by(args, common.logical),

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Int32Array, Int64Array, PrimitiveArray};
+use arrow::array::{ArrayRef, Int32Array, Int64Array, PrimitiveArray};
 use arrow::datatypes::{
-    Date32Type, DurationMillisecondType, Float64Type, Int64Type, IntervalYearMonthType, Time64MicrosecondType,
+    Date32Type, DurationMillisecondType, Int64Type, IntervalYearMonthType, Time64MicrosecondType,
 };
 use calve_types::rules::{self, Arithmetic};
 use calve_types::{Error, IntervalField, LogicalType};
@@ -33,44 +33,29 @@ pub(crate) fn infer_arithmetic(op: Arithmetic, a: &Arg, b: &Arg, nullable: bool)
             returns: returns.with_nullable(nullable),
         })
     };
-    let is_month_of_time = |time: &LogicalType, interval: &LogicalType| {
-        matches!(time, LogicalType::Time(_)) && matches!(interval, LogicalType::IntervalYearMonth { .. })
-    };
     if is_sum && l.is_datetime() && r.is_interval() {
-        return if is_month_of_time(l, r) { None } else { keep(l.clone()) };
+        return keep(l.clone());
     }
     if op == Arithmetic::Plus && l.is_interval() && r.is_datetime() {
-        return if is_month_of_time(r, l) { None } else { keep(r.clone()) };
+        return keep(r.clone());
     }
     if is_sum && l.is_interval() && r.is_interval() {
         let common = rules::common_type(&[l.clone().not_null(), r.clone().not_null()])?.logical;
         return keep(common);
     }
+    // Flink compiles no product with other numbers, and no quotient.
     let scaled = |interval: &Arg, number: &Arg, swapped: bool| {
-        let number_type = if number.logical().is_integer() { LogicalType::BigInt } else { LogicalType::Double };
-        let (i, n) = (interval.data_type.clone(), number_type.with_nullable(number.data_type.nullable));
+        let (i, n) = (interval.data_type.clone(), LogicalType::BigInt.with_nullable(number.data_type.nullable));
         Some(Signature {
             args: if swapped { vec![n, i] } else { vec![i, n] },
             returns: interval.logical().clone().with_nullable(nullable),
         })
     };
     match op {
-        Arithmetic::Times if l.is_interval() && r.is_numeric() => scaled(a, b, false),
-        Arithmetic::Times if l.is_numeric() && r.is_interval() => scaled(b, a, true),
-        Arithmetic::Divide if l.is_interval() && r.is_numeric() => scaled(a, b, false),
+        Arithmetic::Times if l.is_interval() && r.is_integer() => scaled(a, b, false),
+        Arithmetic::Times if l.is_integer() && r.is_interval() => scaled(b, a, true),
         _ => None,
     }
-}
-
-/// The numbers of an interval, a BIGINT or a DOUBLE.
-fn amounts(args: &Args, index: usize) -> DfResult<Box<dyn Fn(usize) -> Option<f64> + '_>> {
-    let (array, _) = args.raw(index)?;
-    if array.as_primitive_opt::<Float64Type>().is_some() {
-        let values = args.numbers::<Float64Type>(index)?;
-        return Ok(Box::new(move |row| values.get(row)));
-    }
-    let values = args.numbers::<Int64Type>(index)?;
-    Ok(Box::new(move |row| values.get(row).map(|v| v as f64)))
 }
 
 pub(super) fn lengths<'a>(
@@ -108,35 +93,12 @@ pub(crate) fn arithmetic(call: &Call, args: &Args) -> DfResult<ArrayRef> {
             });
             Ok(interval_array(values, &call.returns.logical))
         }
-        (true, false) | (false, true) if matches!(op, Arithmetic::Times | Arithmetic::Divide) => {
+        (true, false) | (false, true) if op == Arithmetic::Times => {
             let (interval, number) = if l.is_interval() { (0, 1) } else { (1, 0) };
             let lengths = lengths(args, interval, call.arg(interval))?;
-            let mut values = Vec::with_capacity(args.rows);
-            if let (array, _) = args.raw(number)?
-                && array.as_primitive_opt::<Int64Type>().is_some()
-            {
-                let numbers = args.numbers::<Int64Type>(number)?;
-                for row in rows {
-                    values.push(match (lengths(row), numbers.get(row)) {
-                        (Some(_), Some(0)) if op == Arithmetic::Divide => {
-                            return Err(failure(crate::arithmetic::division_by_zero()));
-                        }
-                        (Some(v), Some(n)) if op == Arithmetic::Divide => Some(v.wrapping_div(n)),
-                        (Some(v), Some(n)) => Some(v.wrapping_mul(n)),
-                        _ => None,
-                    });
-                }
-            } else {
-                let numbers = amounts(args, number)?;
-                for row in rows {
-                    values.push(match (lengths(row), numbers(row)) {
-                        (Some(v), Some(n)) if op == Arithmetic::Divide => Some((v as f64 / n) as i64),
-                        (Some(v), Some(n)) => Some((v as f64 * n) as i64),
-                        _ => None,
-                    });
-                }
-            }
-            Ok(interval_array(values.into_iter(), &call.returns.logical))
+            let numbers = args.numbers::<Int64Type>(number)?;
+            let values = rows.map(|row| Some(lengths(row)?.wrapping_mul(numbers.get(row)?)));
+            Ok(interval_array(values, &call.returns.logical))
         }
         (false, true) => shift(call, args, (0, l), (1, r), if op == Arithmetic::Minus { -1 } else { 1 }),
         (true, false) => shift(call, args, (1, r), (0, l), 1),
@@ -308,6 +270,13 @@ pub(super) fn infer_timestamp_diff(args: &[Arg]) -> Inferred {
     let is_point = |a: &Arg| *a.logical() == LogicalType::Date || a.logical().is_timestamp();
     if !is_point(from) || !is_point(to) {
         return Err(Refusal::Types);
+    }
+    let is_ltz = |a: &Arg| matches!(a.logical(), LogicalType::TimestampLtz(_));
+    if is_ltz(from) != is_ltz(to) {
+        return Err(Error::new("invalid-argument", "'TIMESTAMPDIFF' of a TIMESTAMP_LTZ and another type")
+            .with_detail("TIMESTAMP_LTZ only supports diff between the same type.")
+            .with_hint("cast one of them")
+            .into());
     }
     Ok(Signature { args: types(args), returns: nullable_by(args, LogicalType::Int) })
 }

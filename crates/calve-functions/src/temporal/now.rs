@@ -37,6 +37,22 @@ pub(super) fn infer_local_time(args: &[Arg]) -> Inferred {
     none(args, LogicalType::Time(0))
 }
 
+/// The watermark is of the type of its rowtime attribute, with milliseconds.
+pub(super) fn infer_watermark(args: &[Arg]) -> Inferred {
+    let [arg] = args else { return Err(Refusal::Count("1 arguments")) };
+    let returns = match arg.data_type.logical {
+        LogicalType::Timestamp(_) => LogicalType::Timestamp(3),
+        LogicalType::TimestampLtz(_) => LTZ,
+        _ => return Err(Refusal::Types),
+    };
+    Ok(Signature { args: vec![arg.data_type.clone()], returns: returns.nullable() })
+}
+
+/// NULL: what CURRENT_WATERMARK gives where rows have none.
+pub(super) fn no_watermark(call: &Call, args: &Args) -> DfResult<ArrayRef> {
+    timestamp_array(Int64Array::new_null(args.rows), &call.returns.logical)
+}
+
 /// The statement's start in the type of the call.
 pub(super) fn now(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     use LogicalType as T;

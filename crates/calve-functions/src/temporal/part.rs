@@ -53,7 +53,26 @@ pub(super) fn infer_extract(args: &[Arg]) -> Inferred {
     if !value.logical().is_datetime() && !value.logical().is_interval() {
         return Err(Refusal::Types);
     }
+    refuse_part_of_time(&name, value)?;
     Ok(Signature { args: types(args), returns: nullable_by(args, LogicalType::BigInt) })
+}
+
+fn refuse_part_of_time(unit: &str, value: &Arg) -> Result<(), Refusal> {
+    let is_time = matches!(value.logical(), LogicalType::Time(_));
+    if !is_time || matches!(unit, "HOUR" | "MINUTE" | "SECOND" | "MILLISECOND" | "MICROSECOND" | "NANOSECOND") {
+        return Ok(());
+    }
+    Err(Error::new("invalid-argument", format!("a TIME has no {unit}"))
+        .with_detail(format!("unit {unit} can not be applied to time variable"))
+        .into())
+}
+
+/// YEAR and the other functions named after a unit of a day or longer.
+pub(super) fn infer_date_part(args: &[Arg]) -> Inferred {
+    if let [value] = args {
+        refuse_part_of_time("YEAR", value)?;
+    }
+    infer_part(args)
 }
 
 pub(super) fn infer_part(args: &[Arg]) -> Inferred {
@@ -220,5 +239,10 @@ fn floor_stamp(stamp: Stamp, unit: &str, is_floor: bool) -> Stamp {
         "SECOND" => within(1_000_000_000),
         _ => within(1_000_000),
     };
-    if is_floor || stamp == start { start } else { end }
+    // Flink counts milliseconds, and of a unit longer than a day whole days.
+    let is_start = match unit {
+        "YEAR" | "QUARTER" | "MONTH" | "WEEK" => midnight(days) == start,
+        _ => stamp.millis() == start.millis(),
+    };
+    if is_floor || is_start { start } else { end }
 }

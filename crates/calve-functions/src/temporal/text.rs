@@ -88,12 +88,18 @@ pub(super) fn to_date(_: &Call, args: &Args) -> DfResult<ArrayRef> {
     Ok(Arc::new(PrimitiveArray::<Date32Type>::from(days)))
 }
 
+/// What does not follow the pattern may still be a date or timestamp as JDBC writes them.
+fn standard(text: &str) -> Option<Stamp> {
+    let text = text.trim();
+    parse_stamp(text)
+}
+
 /// NULL for what is no timestamp.
 pub(super) fn to_timestamp(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     let texts = args.texts(0)?;
     let units = Patterns::new(args, 1)?.each(args.rows, |row, pattern| {
         let (Some(text), Some(pattern)) = (texts.get(row), pattern) else { return Ok(None) };
-        let stamp = pattern.map_or_else(|| parse_stamp(text), |pattern| pattern.read(text));
+        let stamp = pattern.map_or_else(|| parse_stamp(text), |pattern| pattern.read(text).or_else(|| standard(text)));
         Ok(stamp.and_then(|s| s.to_unit(3)))
     })?;
     timestamp_array(Int64Array::from(units), &call.returns.logical)
@@ -237,6 +243,8 @@ pub(super) fn from_unixtime(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     let rows = Patterns::new(args, 1)?.each(args.rows, |row, pattern| {
         let (Some(seconds), Some(pattern)) = (seconds.get(row), pattern) else { return Ok(None) };
         let mut out = String::new();
+        // Flink goes by way of milliseconds, which wrap.
+        let seconds = seconds.wrapping_mul(1000).div_euclid(1000);
         pattern.unwrap_or(&default).format(Stamp { seconds: zone.to_local(seconds), nanos: 0 }, &mut out);
         Ok(Some(out))
     })?;

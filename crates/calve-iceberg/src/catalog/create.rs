@@ -74,7 +74,7 @@ fn properties(creation: &TableCreation) -> Result<HashMap<String, String>> {
 }
 
 /// Iceberg's `Schema.checkCompatibility`: types that came with format version 3.
-fn check_types(schema: &Schema, version: FormatVersion) -> Result<()> {
+pub(super) fn check_types(schema: &Schema, version: FormatVersion) -> Result<()> {
     if version >= FormatVersion::V3 {
         return Ok(());
     }
@@ -96,7 +96,7 @@ fn check_types(schema: &Schema, version: FormatVersion) -> Result<()> {
     let version = version as u8;
     Err(Error::new("invalid-table", format!("a column's type needs format version 3, the table has {version}"))
         .with_detail(format!("Invalid schema for v{version}:{problems}"))
-        .with_hint("add 'format-version' = '3' to the WITH clause, or use TIMESTAMP(6)"))
+        .with_hint("set 'format-version' = '3', or use TIMESTAMP(6)"))
 }
 
 fn partition_spec(schema: &Schema, fields: &[(String, Transform)]) -> Result<UnboundPartitionSpec> {

@@ -178,15 +178,21 @@ impl Warehouse {
             return Err(exists());
         }
         check_free(&folder)?;
-        let location = self.location(ident);
-        check_location(creation, &location)?;
-        let metadata = new_metadata(creation, &location)?;
-        check_path_based(&metadata, &location)?;
+        let metadata = self.draft(ident, creation)?;
         let file = versions.create(&metadata).map_err(|error| match error {
             CommitError::Conflict => exists(),
             CommitError::Unknown(error) | CommitError::Rejected(error) => error,
         })?;
         Ok(self.table(ident, Arc::new(metadata), &file))
+    }
+
+    fn draft(&self, ident: &TableIdent, creation: &TableCreation) -> Result<TableMetadata> {
+        check_table(ident)?;
+        let location = self.location(ident);
+        check_location(creation, &location)?;
+        let metadata = new_metadata(creation, &location)?;
+        check_path_based(&metadata, &location)?;
+        Ok(metadata)
     }
 
     fn replace(
@@ -362,9 +368,28 @@ impl Catalog for HadoopCatalog {
         self.run(move |w| w.load(&ident)).await
     }
 
+    fn draft(&self, ident: &TableIdent, creation: &TableCreation) -> Result<TableMetadata> {
+        self.0.draft(ident, creation)
+    }
+
+    /// Folders appear with the table.
+    fn needs_database(&self) -> bool {
+        false
+    }
+
     async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table> {
         let ident = ident.clone();
         self.run(move |w| w.create(&ident, &creation)).await
+    }
+
+    fn check_rename(&self, ident: &TableIdent) -> Result<()> {
+        Err(Error::unsupported(format!("renaming tables of a Hadoop catalog ('{}')", ident.name()))
+            .with_detail("Cannot rename Hadoop tables")
+            .with_hint("the table's folder is its name; CREATE TABLE .. AS SELECT makes a copy"))
+    }
+
+    async fn rename_table(&self, ident: &TableIdent, _name: &str) -> Result<()> {
+        self.check_rename(ident)
     }
 
     /// The folder of a table holds all of it: without `purge`, too, nothing is left, as with the Java library.

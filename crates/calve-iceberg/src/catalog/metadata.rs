@@ -74,7 +74,7 @@ pub(super) fn check_requirements(base: &Table, requirements: &[TableRequirement]
 }
 
 /// The metadata after some changes.
-pub(super) fn apply(base: &Table, updates: Vec<TableUpdate>) -> Result<TableMetadataBuildResult, CommitError> {
+pub(crate) fn apply(base: &Table, updates: Vec<TableUpdate>) -> Result<TableMetadataBuildResult, CommitError> {
     let builder = base.metadata().as_ref().clone().into_builder(Some(base.metadata_location().to_owned()));
     updates
         .into_iter()

@@ -1,12 +1,15 @@
 //! Catalogs: names to tables.
 
+pub mod alter;
 pub(crate) mod create;
 mod hadoop;
+mod image;
 mod jdbc;
 mod metadata;
 mod names;
 mod open;
 mod purge;
+mod replace;
 mod settings;
 mod versions;
 mod warehouse;
@@ -16,13 +19,16 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 use calve_types::{Error, Result};
-use iceberg::spec::{Schema, Transform};
+use iceberg::spec::{Schema, TableMetadata, Transform};
 use iceberg::{NamespaceIdent, TableIdent};
 
 use crate::commit::TableOps;
 use crate::table::Table;
 
+pub use image::{ImageOf, image};
+pub(crate) use metadata::apply;
 pub use open::open;
+pub use replace::Replacement;
 
 /// The properties of a database to create: its WITH clause, and its comment unless that is blank.
 ///
@@ -86,6 +92,20 @@ pub trait Catalog: TableOps + Debug {
     /// `database-exists`; `not-supported` for properties a catalog cannot keep.
     async fn create_namespace(&self, namespace: &[String], properties: BTreeMap<String, String>) -> Result<()>;
 
+    /// Sets properties of a namespace that exists; others stay.
+    ///
+    /// # Errors
+    /// `not-supported` by a catalog that cannot keep them, as here without another body.
+    async fn set_namespace_properties(
+        &self,
+        namespace: &[String],
+        _properties: BTreeMap<String, String>,
+    ) -> Result<()> {
+        let name = namespace.join(".");
+        Err(Error::unsupported(format!("properties of database '{name}' in this kind of catalog"))
+            .with_detail(format!("Cannot set namespace properties {name} : setProperties is not supported")))
+    }
+
     /// Drops an empty namespace.
     ///
     /// # Errors
@@ -110,11 +130,35 @@ pub trait Catalog: TableOps + Debug {
     /// `io`, `invalid-table`, `invalid-name`.
     async fn load_table(&self, ident: &TableIdent) -> Result<Option<Table>>;
 
+    /// The metadata of a table to create, as this kind of catalog would make it. Nothing is read or written.
+    ///
+    /// # Errors
+    /// What the catalog and Iceberg forbid: `invalid-name`, `invalid-option`, `invalid-table`, `unknown-column`,
+    /// `not-supported`.
+    fn draft(&self, ident: &TableIdent, creation: &TableCreation) -> Result<TableMetadata>;
+
+    /// Whether a table's database has to be created before the table.
+    fn needs_database(&self) -> bool;
+
     /// Creates a table.
     ///
     /// # Errors
     /// `table-exists`; what Iceberg forbids; `io`.
     async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table>;
+
+    /// Whether the catalog can rename its tables.
+    ///
+    /// # Errors
+    /// `not-supported` if it cannot.
+    fn check_rename(&self, _ident: &TableIdent) -> Result<()> {
+        Ok(())
+    }
+
+    /// Gives a table another name in its namespace.
+    ///
+    /// # Errors
+    /// Those of [`Catalog::check_rename`]; `table-exists` for the name of another table; `unknown-table`; `commit-unknown` if the catalog's answer got lost.
+    async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<()>;
 
     /// Drops a table, with its files if `purge`. False if there was none.
     ///

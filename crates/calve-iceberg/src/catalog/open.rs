@@ -75,11 +75,8 @@ fn kind(name: &str, options: &BTreeMap<String, String>) -> Result<&'static str> 
             None => {
                 let error = Error::new("unknown-catalog-type", format!("unknown catalog-type '{given}'"))
                     .with_detail(format!("Unknown catalog-type: {given} (Must be 'hive', 'hadoop' or 'rest')"));
-                let hint = match calve_options::nearest(given, KNOWN.iter().map(|(kind, _)| *kind)) {
-                    Some(near) => format!("did you mean '{near}'?"),
-                    None => "this version runs 'hadoop' and 'jdbc'".to_owned(),
-                };
-                Err(error.with_hint(hint))
+                let error = error.with_hint("this version runs 'hadoop' and 'jdbc'");
+                Err(error.did_you_mean(given, KNOWN.iter().map(|(kind, _)| *kind)))
             }
         },
     }

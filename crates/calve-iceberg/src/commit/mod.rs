@@ -3,6 +3,7 @@
 //! [`TableOps`] is the compare-and-swap of one catalog; [`commit`] re-applies an [`Operation`] on the newest version
 //! of a table until it is in, and settles what happened where the answer got lost.
 
+mod change;
 mod manifests;
 mod producer;
 mod retry;
@@ -19,6 +20,7 @@ use iceberg::{TableIdent, TableRequirement, TableUpdate};
 
 use crate::table::Table;
 
+pub(crate) use change::change;
 use producer::Producer;
 use retry::Retry;
 

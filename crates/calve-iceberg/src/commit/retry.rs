@@ -15,6 +15,18 @@ pub(crate) struct Retry {
     total: Duration,
 }
 
+impl Default for Retry {
+    /// Iceberg's defaults: 4 retries, 100 ms to 1 min, 30 min in all.
+    fn default() -> Self {
+        Self {
+            retries: 4,
+            min_wait: Duration::from_millis(100),
+            max_wait: Duration::from_secs(60),
+            total: Duration::from_secs(1800),
+        }
+    }
+}
+
 impl Retry {
     /// The table's properties; the defaults are Iceberg's: 4 retries, 100 ms to 1 min, 30 min in all.
     pub(crate) fn of(table: &Table) -> Result<Self> {

@@ -635,3 +635,72 @@ async fn old_metadata_files_are_deleted_where_asked() {
     assert_eq!(versions, ["v4.metadata.json", "v5.metadata.json", "v6.metadata.json", "v7.metadata.json"]);
     assert_eq!(live(&now, "main").await.len(), 6);
 }
+
+#[tokio::test]
+async fn every_outcome_ends_with_one_change_of_the_schema() {
+    use Fault::{Conflict, Rejected, Unknown, UnknownButDone};
+    use crate::catalog::alter::{Alteration, SchemaChange, alter};
+    let add = |name: &str| Alteration {
+        schema: vec![SchemaChange::Add {
+            name: name.to_owned(),
+            data_type: LogicalType::Int.nullable(),
+            comment: None,
+            place: None,
+        }],
+        ..Alteration::default()
+    };
+    for (faults, code) in [
+        (vec![Conflict, Conflict], None),
+        (vec![Unknown], None),
+        (vec![UnknownButDone], None),
+        (vec![Unknown, Conflict, Unknown], None),
+        (vec![Conflict, UnknownButDone], None),
+        (vec![Rejected], Some("io")),
+        (vec![Conflict; 9], Some("commit-conflict")),
+        (vec![Unknown; 9], Some("commit-unknown")),
+    ] {
+        let w = Warehouse::new();
+        let table = w.table(&QUICK).await;
+        let faulty = Faulty::new(&*w.catalog, &faults);
+        let done = alter(&faulty, &table, |_| Ok(add("c"))).await;
+        let now = w.catalog.refresh(table.ident()).await.unwrap();
+        let columns = now.metadata().current_schema().as_struct().fields().len();
+        match code {
+            None => {
+                assert_eq!((columns, now.metadata().last_column_id()), (3, 3), "{faults:?}");
+                assert_eq!(done.unwrap().metadata(), now.metadata());
+            }
+            Some(code) => {
+                assert_eq!((done.unwrap_err().code, columns), (code, 2), "{faults:?}");
+            }
+        }
+    }
+    // it was in, and another change followed before anybody could look: nobody can tell
+    let w = Warehouse::new();
+    let table = w.table(&QUICK).await;
+    let ops = ChangedMeanwhile(&*w.catalog);
+    let error = alter(&ops, &table, |_| Ok(add("c"))).await.unwrap_err();
+    assert!(error.may_have_committed(), "{error}");
+}
+
+/// The answer to a commit gets lost, and another commit follows at once.
+struct ChangedMeanwhile<'a>(&'a dyn Catalog);
+
+#[async_trait]
+impl TableOps for ChangedMeanwhile<'_> {
+    async fn refresh(&self, ident: &TableIdent) -> Result<Table> {
+        self.0.refresh(ident).await
+    }
+
+    async fn commit(
+        &self,
+        base: &Table,
+        requirements: Vec<TableRequirement>,
+        updates: Vec<TableUpdate>,
+    ) -> Result<Table, CommitError> {
+        let next = self.0.commit(base, requirements, updates).await?;
+        let updates = HashMap::from([("k".to_owned(), "v".to_owned())]);
+        self.0.commit(&next, vec![], vec![TableUpdate::SetProperties { updates }]).await?;
+        Err(CommitError::Unknown(Error::new("io", "connection lost")))
+    }
+}

@@ -86,7 +86,7 @@ pub fn metadata_table(table: Table, name: &str, hints: &BTreeMap<String, String>
         None => {
             let error = Error::new("unknown-table", format!("unknown metadata table '{full}'"))
                 .with_detail(format!("Illegal table name:{full}"));
-            let hint = match calve_options::nearest(name, names()) {
+            let hint = match calve_types::nearest(name, names()) {
                 Some(near) => format!("did you mean '{}${near}'?", table.ident().name()),
                 None => format!("metadata tables are {}", names().collect::<Vec<_>>().join(", ")),
             };

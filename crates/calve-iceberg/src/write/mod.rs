@@ -36,4 +36,4 @@ pub use job::WriteProgress;
 pub use omitted::OmittedDeletes;
 pub use options::{DistributionMode, EqualityDeletes, WriteOptions};
 pub use output::Written;
-pub use prepare::{Writer, prepare};
+pub use prepare::{Writer, check, prepare};

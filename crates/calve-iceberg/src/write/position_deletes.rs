@@ -80,7 +80,7 @@ pub(crate) async fn write(
 
 /// Format version 1 has no delete files.
 pub(crate) fn no_deletes_in_v1() -> Error {
-    Error::unsupported("deleting rows of a table of format version 1")
+    Error::new("upsert-format-v1", "rows of a table of format version 1 cannot be deleted, and an upsert deletes rows")
         .with_detail("Cannot write delete files in a v1 table. Deletes are supported in V2 and above.")
         .with_hint("create the table with 'format-version' = '2', or switch upsert off with the hint 'upsert-enabled' = 'false'")
 }

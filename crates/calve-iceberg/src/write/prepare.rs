@@ -47,25 +47,13 @@ pub struct Writer {
 /// Checks an INSERT into `table` and prepares its writers. Without upsert no row of the table is looked at.
 ///
 /// # Errors
-/// `invalid-option` for what Flink refuses (specification of its sink, with its own sentences as details),
-/// `not-supported`, `not-a-branch`, `invalid-table`; `io` if manifests cannot be read.
+/// `partition-not-in-key`, `upsert-format-v1` and `invalid-option` for what Flink refuses (specification of its sink,
+/// with its own sentences as details), `not-supported`, `not-a-branch`, `invalid-table`; `io` if manifests cannot be read.
 pub async fn prepare(table: &Table, options: WriteOptions) -> Result<Writer> {
+    check(table, &options)?;
     let metadata = table.metadata();
     let schema = metadata.current_schema();
-    check_distribution(table, &options)?;
-    check_upsert(table, &options)?;
-    if options.overwrite {
-        return Err(Error::unsupported("INSERT OVERWRITE of an Iceberg table"));
-    }
-    if let Some(field) = metadata.default_partition_spec().fields().iter().find(|f| !is_avro_name(&f.name)) {
-        return Err(Error::unsupported(format!(
-            "partition field '{}': its name is not a name in Avro manifests",
-            field.name
-        )));
-    }
     let (key, columns) = key_columns(schema, &options.key)?;
-    Locations::new(table)?;
-    Partitioner::new(metadata.default_partition_spec(), schema, schema.as_struct().fields())?;
     let head = table.branch_head(&options.branch)?;
     let upsert = if options.upsert {
         let spec = metadata.default_partition_spec();
@@ -87,6 +75,31 @@ pub async fn prepare(table: &Table, options: WriteOptions) -> Result<Writer> {
         prepared_on: head.map(|snapshot| snapshot.snapshot_id()),
         options,
     })
+}
+
+/// The checks of an INSERT that need the table's metadata alone.
+///
+/// # Errors
+/// As [`prepare`], but `io`.
+pub fn check(table: &Table, options: &WriteOptions) -> Result<()> {
+    let metadata = table.metadata();
+    let schema = metadata.current_schema();
+    check_distribution(table, options)?;
+    check_upsert(table, options)?;
+    if options.overwrite {
+        return Err(Error::unsupported("INSERT OVERWRITE of an Iceberg table"));
+    }
+    if let Some(field) = metadata.default_partition_spec().fields().iter().find(|f| !is_avro_name(&f.name)) {
+        return Err(Error::unsupported(format!(
+            "partition field '{}': its name is not a name in Avro manifests",
+            field.name
+        )));
+    }
+    key_columns(schema, &options.key)?;
+    Locations::new(table)?;
+    Partitioner::new(metadata.default_partition_spec(), schema, schema.as_struct().fields())?;
+    table.branch_head(&options.branch)?;
+    Ok(())
 }
 
 /// Flink's `FlinkSink.distributeDataStream`.
@@ -156,7 +169,7 @@ fn check_partition_in_key(
     let column = schema.name_by_field_id(field.source_id).unwrap_or("?");
     let shown = format!("{}: {}: {}({})", field.field_id, field.name, field.transform, field.source_id);
     let key: Vec<&str> = options.key.iter().filter_map(|id| schema.name_by_field_id(*id)).collect();
-    Err(Error::new("invalid-option", format!("partition column '{column}' is not part of the primary key"))
+    Err(Error::new("partition-not-in-key", format!("partition column '{column}' is not part of the primary key"))
         .with_detail(sentence(column, &shown, &format!("[{}]", key.join(", "))))
         .with_hint(
             "put the partition columns into the primary key: the partition of a replaced row must follow from it",

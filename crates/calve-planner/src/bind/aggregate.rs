@@ -1,11 +1,10 @@
 //! GROUP BY and aggregate functions.
 
-use calve_sql::ast;
-use calve_types::{Error, Result};
+use calve_types::{Error, LogicalType, Result, Span};
 
-use super::order::orderable;
-use super::scope::{Namespace, Scope};
-use super::{Binder, nested, walk};
+use super::grouping::Groups;
+use super::scope::Namespace;
+use super::{nested, walk};
 use crate::expr::{AggregateCall, Expr, ExprKind};
 use crate::rel::{Field, Rel, RelKind};
 
@@ -13,60 +12,20 @@ use crate::rel::{Field, Rel, RelKind};
 pub(super) struct Grouping<'a> {
     input: Rel,
     names: &'a Namespace,
-    groups: Vec<Expr>,
+    groups: Groups,
     calls: Vec<AggregateCall>,
     has_positions: bool,
 }
 
-impl Binder<'_> {
-    /// The keys of GROUP BY; `None` without one.
-    pub(super) fn group_keys(&self, group_by: &ast::GroupByExpr, scope: &Scope<'_>) -> Result<Option<Vec<Expr>>> {
-        let (keys, modifiers) = match group_by {
-            ast::GroupByExpr::All(_) => return Err(Error::unsupported("GROUP BY ALL")),
-            ast::GroupByExpr::Expressions(keys, modifiers) => (keys, modifiers),
-        };
-        if !modifiers.is_empty() {
-            return Err(Error::unsupported("GROUP BY .. WITH"));
-        }
-        if keys.is_empty() {
-            return Ok(None);
-        }
-        let mut groups: Vec<Expr> = Vec::new();
-        for key in keys {
-            match key {
-                ast::Expr::GroupingSets(_) => return Err(Error::unsupported("GROUPING SETS")),
-                ast::Expr::Cube(_) => return Err(Error::unsupported("CUBE")),
-                ast::Expr::Rollup(_) => return Err(Error::unsupported("ROLLUP")),
-                // `()` is the one group of all rows, `(a, b)` the two keys.
-                ast::Expr::Tuple(keys) => {
-                    for key in keys {
-                        self.group_key(key, scope, &mut groups)?;
-                    }
-                }
-                key => self.group_key(key, scope, &mut groups)?,
-            }
-        }
-        Ok(Some(groups))
-    }
-
-    fn group_key(&self, key: &ast::Expr, scope: &Scope<'_>, groups: &mut Vec<Expr>) -> Result<()> {
-        let bound = self.value(key, scope)?;
-        orderable(&bound)?;
-        if !groups.iter().any(|g| walk::same(g, &bound)) {
-            groups.push(bound);
-        }
-        Ok(())
-    }
-}
-
 impl<'a> Grouping<'a> {
     /// A grouping of `input`, whose columns are called `names`.
-    pub fn new(input: Rel, names: &'a Namespace, groups: Vec<Expr>, calls: Vec<AggregateCall>) -> Result<Self> {
-        let has_positions = groups.iter().any(|g| matches!(&g.kind, ExprKind::Literal(calve_types::Value::Int(_))));
+    pub fn new(input: Rel, names: &'a Namespace, groups: Groups, calls: Vec<AggregateCall>) -> Result<Self> {
+        let has_positions = groups.keys.iter().any(|g| matches!(&g.kind, ExprKind::Literal(calve_types::Value::Int(_))));
         Ok(Self { input, names, groups, calls, has_positions })
     }
 
-    /// An expression over the input's columns and, after them, the calls, as one over the grouping's output.
+    /// An expression over the input's columns and, after them, the number of the grouping set, where there are several,
+    /// and the calls, as one over the grouping's output.
     ///
     /// # Errors
     /// `not-grouped` for a column that is no key.
@@ -77,15 +36,15 @@ impl<'a> Grouping<'a> {
 
     fn rewrite(&self, expr: &mut Expr) -> Result<()> {
         nested(|| {
-            if let Some(position) = self.groups.iter().position(|g| walk::same(g, expr)) {
+            if let Some(position) = self.groups.position(expr) {
                 expr.kind = ExprKind::Column(position);
                 return Ok(());
             }
             match &mut expr.kind {
                 ExprKind::Column(index) => {
-                    let call = index.checked_sub(self.names.fields.len());
-                    let call = call.ok_or_else(|| self.not_grouped(*index).at(expr.span))?;
-                    *index = self.groups.len() + call;
+                    let behind = index.checked_sub(self.names.fields.len());
+                    let behind = behind.ok_or_else(|| self.not_grouped(*index).at(expr.span))?;
+                    *index = self.groups.keys.len() + behind;
                     Ok(())
                 }
                 ExprKind::Subquery { query, .. } => {
@@ -102,8 +61,10 @@ impl<'a> Grouping<'a> {
     /// A column of this level as a subquery sees it.
     fn rewrite_outer(&self, outer: &mut Expr) -> Result<()> {
         let ExprKind::Outer { index, .. } = &mut outer.kind else { return Ok(()) };
-        let key = self.groups.iter().position(|g| matches!(g.kind, ExprKind::Column(i) if i == *index));
-        *index = key.ok_or_else(|| self.not_grouped(*index).at(outer.span))?;
+        let key = self.groups.keys.iter().position(|g| matches!(g.kind, ExprKind::Column(i) if i == *index));
+        let key = key.ok_or_else(|| self.not_grouped(*index).at(outer.span))?;
+        *index = key;
+        outer.data_type.nullable |= self.groups.may_lack(key);
         Ok(())
     }
 
@@ -119,19 +80,43 @@ impl<'a> Grouping<'a> {
 
     /// The grouping itself.
     pub fn aggregate(self) -> Rel {
-        let groups = self.groups.iter().enumerate().map(|(i, group)| {
-            let name = match group.kind {
+        let several = self.groups.several();
+        let fields = self.groups.keys.iter().enumerate().map(|(i, key)| {
+            let name = match key.kind {
                 ExprKind::Column(index) => self.names.fields.get(index).map(|f| f.name.clone()),
                 _ => None,
             };
-            Field { name: name.unwrap_or_else(|| format!("EXPR${i}")), data_type: group.data_type.clone() }
+            let data_type = key.data_type.with_nullable(key.data_type.nullable || self.groups.may_lack(i));
+            Field { name: name.unwrap_or_else(|| format!("EXPR${i}")), data_type }
         });
-        let calls = self.calls.iter().enumerate().map(|(i, call)| Field {
-            name: format!("EXPR${}", self.groups.len() + i),
+        let mut fields: Vec<Field> = fields.collect();
+        let (input, groups) = if several {
+            fields.push(Field { name: "$e".to_owned(), data_type: LogicalType::BigInt.not_null() });
+            expanded(self.input, self.groups, &fields)
+        } else {
+            (self.input, self.groups.keys)
+        };
+        let before = fields.len();
+        fields.extend(self.calls.iter().enumerate().map(|(i, call)| Field {
+            name: format!("EXPR${}", before + i),
             data_type: call.data_type.clone(),
-        });
-        let fields = groups.chain(calls).collect();
-        let kind = RelKind::Aggregate { input: Box::new(self.input), groups: self.groups, calls: self.calls };
+        }));
+        let kind = RelKind::Aggregate { input: Box::new(input), groups, calls: self.calls };
         Rel { kind, fields }
     }
+}
+
+/// The rows for each grouping set, and what they are grouped by: the keys and the set's number.
+fn expanded(input: Rel, groups: Groups, columns: &[Field]) -> (Rel, Vec<Expr>) {
+    let width = input.fields.len();
+    let mut fields = input.fields.clone();
+    fields.extend(columns.iter().cloned());
+    let keys = columns.iter().enumerate().map(|(i, field)| Expr {
+        kind: ExprKind::Column(width + i),
+        data_type: field.data_type.clone(),
+        span: Span::default(),
+    });
+    let keys = keys.collect();
+    let kind = RelKind::Expand { input: Box::new(input), keys: groups.keys, sets: groups.sets };
+    (Rel { kind, fields }, keys)
 }

@@ -4,6 +4,7 @@ use calve_functions::{AggregateFunction, Arg, aggregate, callable, scalar};
 use calve_sql::ast;
 use calve_types::{DataType, Error, LogicalType, Result, Span, Value, rules};
 
+use super::grouping::Groups;
 use super::scope::{Aggregates, Scope, Windows};
 use super::{Binder, coerce, flink, literal, names, over, span, walk};
 use crate::expr::{AggregateCall, Expr, ExprKind};
@@ -88,6 +89,10 @@ impl Binder<'_> {
     pub(super) fn function(&self, f: &ast::Function, scope: &Scope<'_>) -> Result<Expr> {
         let place = names::span_of(&f.name);
         let parts = names::parts(&f.name)?;
+        let written: Vec<String> = parts.iter().map(|part| part.value.clone()).collect();
+        if let Some(refused) = self.catalog.refused_function(&written) {
+            return Err(refused.at(place));
+        }
         let name = match parts.as_slice() {
             [name] => name.value.as_str(),
             _ => return Err(unknown(&f.name.to_string(), None, place)),
@@ -124,6 +129,15 @@ impl Binder<'_> {
         }
         if let Some(nulls) = &f.null_treatment {
             return Err(over::null_treatment(nulls, name, place));
+        }
+        if let Some(property) = self.window_property(call, f, scope) {
+            return property;
+        }
+        if f.filter.is_none()
+            && !call.distinct
+            && let Some(grouping) = self.grouping_call(call, args, scope)
+        {
+            return grouping;
         }
         let clauses = calve_sql::json_clauses(f);
         if let Some(function) = aggregate(name) {
@@ -207,8 +221,8 @@ impl Binder<'_> {
         bind: impl FnOnce(&Scope<'_>) -> Result<Vec<Expr>>,
     ) -> Result<Expr> {
         let Call { name, distinct, filter, place } = call;
-        let (collected, grouped) = match scope.aggregates {
-            Aggregates::Collected { calls, grouped } => (calls, grouped),
+        let (collected, grouped, groups) = match scope.aggregates {
+            Aggregates::Collected { calls, grouped, groups } => (calls, grouped, groups),
             Aggregates::Refused("an aggregate function") => {
                 return Err(Error::new("nested-aggregate", format!("'{name}' stands inside an aggregate function"))
                     .with_detail("Aggregate expressions cannot be nested")
@@ -239,7 +253,7 @@ impl Binder<'_> {
             calls.push(call.clone());
             calls.len() - 1
         });
-        let index = scope.namespace.fields.len() + position;
+        let index = scope.namespace.fields.len() + usize::from(groups.is_some_and(Groups::several)) + position;
         Ok(Expr { kind: ExprKind::Column(index), data_type: call.data_type, span: place })
     }
 }

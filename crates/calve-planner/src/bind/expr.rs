@@ -3,14 +3,18 @@
 use calve_sql::ast;
 use calve_types::{Error, LogicalType, Result, Span, Value, rules};
 
-use super::scope::{Scope, fields};
+use super::scope::{Aggregates, Scope, fields};
 use super::{Binder, call, coerce, datetime, interval, literal, nested, operator, span};
 use crate::expr::{Expr, ExprKind};
 
 impl Binder<'_> {
     /// An expression; a bare NULL keeps the type NULL.
     pub(super) fn expr(&self, e: &ast::Expr, scope: &Scope<'_>) -> Result<Expr> {
-        nested(|| self.expr_inner(e, scope))
+        let bound = nested(|| self.expr_inner(e, scope))?;
+        Ok(match scope.aggregates {
+            Aggregates::Collected { groups: Some(groups), .. } => groups.seen(bound),
+            _ => bound,
+        })
     }
 
     /// An expression that must have a type of its own.
@@ -49,9 +53,15 @@ impl Binder<'_> {
             E::CompoundIdentifier(parts) => scope.resolve(&parts.iter().collect::<Vec<_>>()),
             E::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, scope),
             E::Value(value) => literal::value(value),
-            E::TypedString(typed) => typed_string(typed),
-            E::Interval(i) => interval::interval(i),
-            E::Nested(inner) => self.expr(inner, scope),
+            E::TypedString(typed) => self.typed_string(typed),
+            E::Interval(i) => {
+                let word = self.places.nearest(span_of(&i.value).start, &["INTERVAL"], 2);
+                interval::interval(i, word)
+            }
+            E::Nested(inner) => {
+                let bound = self.expr(inner, scope)?;
+                Ok(Expr { span: self.with_word(bound.span, &["("]), ..bound })
+            }
             E::UnaryOp { op, expr } => self.unary(*op, expr, scope),
             E::BinaryOp { left, op, right } => self.binary(left, op, right, scope),
             E::IsNull(x) => self.apply("IS NULL", &[x], scope),
@@ -98,48 +108,66 @@ impl Binder<'_> {
             E::Subquery(query) => self.scalar_subquery(query, scope),
             E::Exists { subquery, negated } => self.exists(subquery, *negated, scope),
             E::InSubquery { expr, subquery, negated } => self.in_subquery(expr, subquery, *negated, scope),
-            E::AnyOp { .. } | E::AllOp { .. } => Err(Error::unsupported("ANY, SOME and ALL").at(span_of(e))),
+            E::AnyOp { left, compare_op, right, .. } => self.quantified(left, compare_op, right, false, scope),
+            E::AllOp { left, compare_op, right } => self.quantified(left, compare_op, right, true, scope),
             E::Function(function) => self.function(function, scope),
             E::Array(array) => {
-                let elements: Vec<&ast::Expr> = array.elem.iter().collect();
-                self.apply_at("ARRAY", &elements, span_of(e), scope)
+                let elements = array.elem.iter().map(|a| self.expr(a, scope)).collect::<Result<Vec<_>>>()?;
+                let place = elements.first().map(|first| self.with_word(first.span, &["ARRAY"])).unwrap_or_default();
+                call::function("ARRAY", elements, place)
             }
             E::Tuple(values) => self.apply_at("ROW", &values.iter().collect::<Vec<_>>(), span_of(e), scope),
             E::Extract { field, expr, .. } => {
                 let unit = call::symbol(&field.to_string(), span_of(expr));
                 let value = self.expr(expr, scope)?;
-                call::function("EXTRACT", vec![unit, value], span_of(e))
+                let place = self.from_nearest(value.span, "EXTRACT", 4);
+                call::function("EXTRACT", vec![unit, value], place)
             }
             E::Ceil { expr, field } => self.rounded("CEIL", expr, field, scope),
             E::Floor { expr, field } => self.rounded("FLOOR", expr, field, scope),
-            E::Position { expr, r#in } => self.apply("POSITION", &[expr, r#in], scope),
+            E::Position { expr, r#in } => self.apply_from("POSITION", &[expr, r#in], scope),
             E::Substring { expr, substring_from, substring_for, .. } => {
                 let args = [Some(expr), substring_from.as_ref(), substring_for.as_ref()];
                 let args: Vec<&ast::Expr> = args.into_iter().flatten().map(|a| &**a).collect();
-                self.apply_at("SUBSTRING", &args, span_of(e), scope)
+                self.apply_from("SUBSTRING", &args, scope)
             }
             E::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
                 let args = [Some(expr), Some(overlay_what), Some(overlay_from), overlay_for.as_ref()];
                 let args: Vec<&ast::Expr> = args.into_iter().flatten().map(|a| &**a).collect();
-                self.apply_at("OVERLAY", &args, span_of(e), scope)
+                self.apply_from("OVERLAY", &args, scope)
             }
             E::Trim { expr, trim_where, trim_what, trim_characters: None } => {
-                let place = span_of(e);
                 let side = trim_where.as_ref().map_or_else(|| "BOTH".to_owned(), ToString::to_string);
                 let what = match trim_what {
                     Some(what) => self.expr(what, scope)?,
                     None => literal::string(" ", Span::default()),
                 };
                 let value = self.expr(expr, scope)?;
+                let place = self.from_nearest(if what.span.is_known() { what.span } else { value.span }, "TRIM", 4);
                 call::function("TRIM", vec![call::symbol(&side, place), what, value], place)
             }
             E::AtTimeZone { timestamp, .. } => Err(Error::unsupported("AT TIME ZONE").at(span_of(timestamp))),
             E::Collate { expr, .. } => Err(Error::unsupported("COLLATE").at(span_of(expr))),
             E::GroupingSets(_) | E::Cube(_) | E::Rollup(_) => Err(Error::unsupported("GROUPING SETS").at(span_of(e))),
             E::Wildcard(token) => {
-                Err(Error::new("syntax", "'*' stands only in a select list and in COUNT(*)").at(span::of(&token.0)))
+                Err(Error::new("syntax-error", "'*' stands only in a select list and in COUNT(*)").at(span::of(&token.0)))
             }
             other => Err(Error::unsupported(format!("the expression {}", shortened(other))).at(span_of(other))),
+        }
+    }
+
+    /// A call of a function that stands as a word before its first operand.
+    fn apply_from(&self, name: &str, args: &[&ast::Expr], scope: &Scope<'_>) -> Result<Expr> {
+        let args = args.iter().map(|a| self.expr(a, scope)).collect::<Result<Vec<_>>>()?;
+        let place = args.first().map(|first| self.with_word(first.span, &[name])).unwrap_or_default();
+        call::function(name, args, place)
+    }
+
+    /// The place of an operand together with the function's word, a few tokens before it.
+    fn from_nearest(&self, place: Span, word: &str, count: usize) -> Span {
+        match self.places.nearest(place.start, &[word], count) {
+            Some(start) => Span { start, ..place },
+            None => place,
         }
     }
 
@@ -155,14 +183,24 @@ impl Binder<'_> {
 
     fn unary(&self, op: ast::UnaryOperator, operand: &ast::Expr, scope: &Scope<'_>) -> Result<Expr> {
         match op {
-            ast::UnaryOperator::Not => self.apply("NOT", &[operand], scope),
+            ast::UnaryOperator::Not => {
+                let operand = self.expr(operand, scope)?;
+                let place = self.with_word(operand.span, &["NOT"]);
+                call::function("NOT", vec![operand], place)
+            }
             ast::UnaryOperator::Minus => {
                 if let Some(number) = negative_number(operand) {
-                    return number;
+                    return number.map(|n| Expr { span: self.with_word(n.span, &["-"]), ..n });
                 }
-                operator::negate(self.expr(operand, scope)?)
+                let operand = self.expr(operand, scope)?;
+                let place = self.with_word(operand.span, &["-"]);
+                operator::negate(operand, place)
             }
-            ast::UnaryOperator::Plus => operator::plus(self.expr(operand, scope)?),
+            ast::UnaryOperator::Plus => {
+                let operand = self.expr(operand, scope)?;
+                let place = self.with_word(operand.span, &["+"]);
+                operator::plus(operand, place)
+            }
             other => Err(Error::unsupported(format!("the operator {other}")).at(span_of(operand))),
         }
     }
@@ -237,7 +275,8 @@ impl Binder<'_> {
 
     fn cast(&self, e: &ast::Expr, target: &ast::DataType, safe: bool, scope: &Scope<'_>) -> Result<Expr> {
         let expr = self.expr(e, scope)?;
-        let mut target = calve_sql::decode_type(target).map_err(|error| error.at(expr.span))?;
+        let place = self.with_word(expr.span, &["CAST", "TRY_CAST"]);
+        let mut target = calve_sql::decode_type(target).map_err(|error| error.at(place))?;
         // Flink has no other TIME in queries, whatever precision is written.
         if let LogicalType::Time(precision) = &mut target.logical {
             *precision = 0;
@@ -252,15 +291,14 @@ impl Binder<'_> {
                 rules::sql_name(&expr.data_type.logical),
                 rules::sql_name(&target.logical)
             ))
-            .at(expr.span));
+            .at(place));
         }
         let data_type = target.with_nullable(safe || expr.data_type.nullable);
-        let place = expr.span;
         if let ExprKind::Literal(Value::Null) = expr.kind {
             return Ok(literal::literal(Value::Null, data_type, place));
         }
         if expr.data_type.logical == data_type.logical && !safe {
-            return Ok(Expr { data_type, ..expr });
+            return Ok(Expr { data_type, span: place, ..expr });
         }
         Ok(Expr { kind: ExprKind::Cast { expr: Box::new(expr), safe }, data_type, span: place })
     }
@@ -300,6 +338,19 @@ impl Binder<'_> {
             };
         }
         Ok(value)
+    }
+
+    fn typed_string(&self, typed: &ast::TypedString) -> Result<Expr> {
+        let place = self.with_word(span::of(&typed.value), &["DATE", "TIME", "TIMESTAMP"]);
+        let ast::Value::SingleQuotedString(text) = &typed.value.value else {
+            return Err(Error::unsupported(format!("the literal {typed}")).at(place));
+        };
+        match &typed.data_type {
+            ast::DataType::Date => datetime::date(text, place),
+            ast::DataType::Time(None, ast::TimezoneInfo::None) => datetime::time(text, place),
+            ast::DataType::Timestamp(None, ast::TimezoneInfo::None) => datetime::timestamp(text, place),
+            other => Err(Error::unsupported(format!("literals of type {other}")).at(place)),
+        }
     }
 
     fn rounded(&self, name: &str, e: &ast::Expr, field: &ast::CeilFloorKind, scope: &Scope<'_>) -> Result<Expr> {
@@ -357,19 +408,6 @@ fn negative_number(operand: &ast::Expr) -> Option<Result<Expr>> {
             }
             _ => return None,
         }
-    }
-}
-
-fn typed_string(typed: &ast::TypedString) -> Result<Expr> {
-    let place = span::of(&typed.value);
-    let ast::Value::SingleQuotedString(text) = &typed.value.value else {
-        return Err(Error::unsupported(format!("the literal {typed}")).at(place));
-    };
-    match &typed.data_type {
-        ast::DataType::Date => datetime::date(text, place),
-        ast::DataType::Time(None, ast::TimezoneInfo::None) => datetime::time(text, place),
-        ast::DataType::Timestamp(None, ast::TimezoneInfo::None) => datetime::timestamp(text, place),
-        other => Err(Error::unsupported(format!("literals of type {other}")).at(place)),
     }
 }
 

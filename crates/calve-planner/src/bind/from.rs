@@ -5,7 +5,8 @@ use calve_types::{Error, Result, Span, rules};
 
 use super::query::rename;
 use super::scope::{Env, Merged, Namespace, Scope, Table};
-use super::{Binder, call, coerce, expr, names, span, walk};
+use super::window::TableCall;
+use super::{Binder, call, coerce, expr, names, span, temporal, walk};
 use crate::expr::{Expr, ExprKind};
 use crate::rel::{Field, JoinKind, Rel, RelKind};
 
@@ -22,11 +23,16 @@ impl Binder<'_> {
                 // UNNEST sees what stands before it.
                 (Some(left), ast::TableFactor::UNNEST { .. }) => {
                     let left = self.unnest_factor(Some(left), &item.relation, false, env)?;
-                    self.joins(left, &item.joins, env)?
+                    self.joins(left, &item.joins, factor_span(&item.relation), env)?
+                }
+                (Some(left), ast::TableFactor::Derived { lateral: true, .. }) => {
+                    let (next, depends) = self.lateral(&left.1, &item.relation, env)?;
+                    let left = self.join(left, next, (JoinKind::Inner, depends), Condition::None, env)?;
+                    self.joins(left, &item.joins, factor_span(&item.relation), env)?
                 }
                 (Some(left), _) => {
                     let next = self.table_with_joins(item, env)?;
-                    self.join(left, next, JoinKind::Inner, Condition::None, env)?
+                    self.join(left, next, (JoinKind::Inner, false), Condition::None, env)?
                 }
             });
         }
@@ -35,26 +41,64 @@ impl Binder<'_> {
 
     fn table_with_joins(&self, item: &ast::TableWithJoins, env: Env<'_>) -> Result<Source> {
         let left = self.table_factor(&item.relation, env)?;
-        self.joins(left, &item.joins, env)
+        self.joins(left, &item.joins, factor_span(&item.relation), env)
     }
 
-    fn joins(&self, mut left: Source, joins: &[ast::Join], env: Env<'_>) -> Result<Source> {
+    fn joins(&self, mut left: Source, joins: &[ast::Join], before: Span, env: Env<'_>) -> Result<Source> {
         for join in joins {
-            let (kind, constraint) = join_kind(join)?;
+            let (kind, constraint) = join_kind(join).map_err(|e| match e.code {
+                // A join without a condition begins with what stands before it.
+                "syntax-error" => e.at(before),
+                _ => e.at(factor_span(&join.relation)),
+            })?;
             if let ast::TableFactor::UNNEST { .. } = &join.relation {
                 left = self.join_unnest(left, &join.relation, kind, constraint, env)?;
                 continue;
             }
-            let right = self.table_factor(&join.relation, env)?;
+            if let Some(version) = temporal::version_by_row(&join.relation) {
+                left = self.temporal_join(left, &join.relation, version, kind, constraint, env)?;
+                continue;
+            }
+            let (right, depends) = match &join.relation {
+                ast::TableFactor::Derived { lateral: true, .. } => self.lateral(&left.1, &join.relation, env)?,
+                relation => (self.table_factor(relation, env)?, false),
+            };
+            if depends && matches!(kind, JoinKind::Right | JoinKind::Full) {
+                return Err(Error::unsupported("a RIGHT or FULL join with LATERAL").at(factor_span(&join.relation)));
+            }
             let condition = match constraint {
                 ast::JoinConstraint::On(condition) => Condition::On(condition),
                 ast::JoinConstraint::Using(columns) => Condition::Using(using_columns(columns)?),
                 ast::JoinConstraint::Natural => Condition::Using(common_columns(&left.1, &right.1)),
                 ast::JoinConstraint::None => Condition::None,
             };
-            left = self.join(left, right, kind, condition, env)?;
+            left = self.join(left, right, (kind, depends), condition, env)?;
         }
         Ok(left)
+    }
+
+    /// `LATERAL (SELECT ..)`, which sees the columns of what stands before it, and whether it uses them.
+    fn lateral(&self, before: &Namespace, factor: &ast::TableFactor, env: Env<'_>) -> Result<(Source, bool)> {
+        let ast::TableFactor::Derived { subquery, alias, sample: None, .. } = factor else {
+            return Err(Error::unsupported("TABLESAMPLE").at(factor_span(factor)));
+        };
+        let scope = Scope::new(env, before, "LATERAL query");
+        let mut rel = self.query(subquery, scope.inner())?.rel;
+        let mut depends = false;
+        walk::outer_columns_mut(&mut rel, &mut |depth, _| {
+            depends |= depth == 1;
+            Ok(())
+        })?;
+        if !depends {
+            // It is a query like any other here, one level further out.
+            walk::outer_columns_mut(&mut rel, &mut |_, column| {
+                if let ExprKind::Outer { depth, .. } = &mut column.kind {
+                    *depth = depth.saturating_sub(1);
+                }
+                Ok(())
+            })?;
+        }
+        Ok((derived(rel, None, alias.as_ref())?, depends))
     }
 
     fn table_factor(&self, factor: &ast::TableFactor, env: Env<'_>) -> Result<Source> {
@@ -73,8 +117,6 @@ impl Binder<'_> {
             } => {
                 let place = names::span_of(name);
                 let refused = [
-                    (args.is_some(), "table functions"),
-                    (version.is_some(), "FOR SYSTEM_TIME AS OF"),
                     (*with_ordinality, "WITH ORDINALITY"),
                     (
                         !with_hints.is_empty()
@@ -88,12 +130,16 @@ impl Binder<'_> {
                 if let Some((_, feature)) = refused.iter().find(|(present, _)| *present) {
                     return Err(Error::unsupported(feature).at(place));
                 }
-                self.named_table(name, alias.as_ref(), env)
-            }
-            ast::TableFactor::Derived { lateral, subquery, alias, sample } => {
-                if *lateral {
-                    return Err(Error::unsupported("LATERAL").at(expr::query_span(subquery)));
+                if let Some(args) = args {
+                    let call = TableCall { name, args: &args.args, place: call_span(factor) };
+                    return self.table_call(&call, alias.as_ref(), env);
                 }
+                match version {
+                    Some(version) => self.version(name, alias.as_ref(), version, env),
+                    None => self.named_table(name, alias.as_ref(), env),
+                }
+            }
+            ast::TableFactor::Derived { lateral: _, subquery, alias, sample } => {
                 if sample.is_some() {
                     return Err(Error::unsupported("TABLESAMPLE").at(expr::query_span(subquery)));
                 }
@@ -106,8 +152,13 @@ impl Binder<'_> {
             ast::TableFactor::NestedJoin { alias: Some(alias), .. } => {
                 Err(Error::unsupported("an alias of a join in parentheses").at(span::ident(&alias.name)))
             }
-            ast::TableFactor::TableFunction { expr, .. } => {
-                Err(Error::unsupported("table functions").at(expr::span_of(expr)))
+            ast::TableFactor::TableFunction { expr, alias } => match TableCall::of(expr) {
+                Some(call) => self.table_call(&call, alias.as_ref(), env),
+                None => Err(Error::unsupported("table functions").at(expr::span_of(expr))),
+            },
+            ast::TableFactor::Function { name, args, alias, lateral: false } => {
+                let call = TableCall { name, args, place: call_span(factor) };
+                self.table_call(&call, alias.as_ref(), env)
             }
             ast::TableFactor::Function { name, .. } => {
                 Err(Error::unsupported("table functions").at(names::span_of(name)))
@@ -119,7 +170,13 @@ impl Binder<'_> {
         }
     }
 
-    fn named_table(&self, name: &ast::ObjectName, alias: Option<&ast::TableAlias>, env: Env<'_>) -> Result<Source> {
+    /// A function in FROM.
+    fn table_call(&self, call: &TableCall<'_>, alias: Option<&ast::TableAlias>, env: Env<'_>) -> Result<Source> {
+        let found = self.window_function(call, alias, env)?;
+        found.ok_or_else(|| Error::unsupported("table functions").at(call.place))
+    }
+
+    pub(super) fn named_table(&self, name: &ast::ObjectName, alias: Option<&ast::TableAlias>, env: Env<'_>) -> Result<Source> {
         let place = names::span_of(name);
         let options = self.hints.options_for(name).map_or(&[][..], |hint| hint.options.as_slice());
         let name = names::parts(name)?;
@@ -156,11 +213,12 @@ impl Binder<'_> {
         Ok((rel, Namespace::of(table, fields)))
     }
 
-    fn join(
+    /// The join of two tables; `depends` says whether the right one sees the columns of the left one.
+    pub(super) fn join(
         &self,
         (left, left_names): Source,
         (right, right_names): Source,
-        kind: JoinKind,
+        (kind, depends): (JoinKind, bool),
         condition: Condition<'_>,
         env: Env<'_>,
     ) -> Result<Source> {
@@ -220,19 +278,24 @@ impl Binder<'_> {
             .zip(&namespace.fields)
             .map(|(f, n)| Field { name: f.name.clone(), data_type: n.data_type.clone() })
             .collect();
-        let kind = RelKind::Join { left: Box::new(left), right: Box::new(right), kind, condition };
+        let (left, right) = (Box::new(left), Box::new(right));
+        let kind = if depends {
+            RelKind::Correlate { left, right, kind, condition }
+        } else {
+            RelKind::Join { left, right, kind, condition }
+        };
         Ok((Rel { kind, fields }, namespace))
     }
 }
 
 /// What a join compares.
-enum Condition<'a> {
+pub(super) enum Condition<'a> {
     None,
     On(&'a ast::Expr),
     Using(Vec<ast::Ident>),
 }
 
-fn derived(rel: Rel, name: Option<&str>, alias: Option<&ast::TableAlias>) -> Result<Source> {
+pub(super) fn derived(rel: Rel, name: Option<&str>, alias: Option<&ast::TableAlias>) -> Result<Source> {
     let mut fields = rel.fields.clone();
     let name = match alias {
         None => name.map(str::to_owned),
@@ -254,9 +317,8 @@ fn join_kind(join: &ast::Join) -> Result<(JoinKind, &ast::JoinConstraint)> {
     let (kind, constraint) = match &join.join_operator {
         J::CrossJoin(ast::JoinConstraint::None) => return Ok((JoinKind::Inner, &ast::JoinConstraint::None)),
         J::CrossJoin(_) => {
-            return Err(Error::new("syntax", "CROSS JOIN has no condition")
-                .with_detail("Cannot specify condition (NATURAL keyword, or ON or USING clause) following CROSS JOIN")
-                .at(place));
+            return Err(Error::new("syntax-error", "CROSS JOIN has no condition")
+                .with_detail("Cannot specify condition (NATURAL keyword, or ON or USING clause) following CROSS JOIN"));
         }
         J::Join(c) | J::Inner(c) => (JoinKind::Inner, c),
         J::Left(c) | J::LeftOuter(c) => (JoinKind::Left, c),
@@ -273,12 +335,17 @@ fn join_kind(join: &ast::Join) -> Result<(JoinKind, &ast::JoinConstraint)> {
         J::StraightJoin(_) => return Err(Error::unsupported("STRAIGHT_JOIN").at(place)),
     };
     if matches!(constraint, ast::JoinConstraint::None) {
-        return Err(Error::new("syntax", "a JOIN needs a condition")
+        return Err(Error::new("syntax-error", "a JOIN needs a condition")
             .with_detail("INNER, LEFT, RIGHT or FULL join requires a condition (NATURAL keyword or ON or USING clause)")
-            .with_hint("write CROSS JOIN for all pairs")
-            .at(place));
+            .with_hint("write CROSS JOIN for all pairs"));
     }
     Ok((kind, constraint))
+}
+
+/// The place of a call in FROM.
+fn call_span(factor: &ast::TableFactor) -> Span {
+    let whole = span::of(factor);
+    if whole == Span::default() { factor_span(factor) } else { whole }
 }
 
 fn factor_span(factor: &ast::TableFactor) -> Span {
@@ -294,7 +361,7 @@ fn using_columns(columns: &[ast::ObjectName]) -> Result<Vec<ast::Ident>> {
         .iter()
         .map(|name| match names::parts(name)?.as_slice() {
             [column] => Ok((*column).clone()),
-            _ => Err(Error::new("syntax", "USING takes names of columns without a table").at(names::span_of(name))),
+            _ => Err(Error::new("syntax-error", "USING takes names of columns without a table").at(names::span_of(name))),
         })
         .collect()
 }

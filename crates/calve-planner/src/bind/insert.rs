@@ -1,6 +1,6 @@
 //! INSERT: which column of the table gets what, and whether its type fits.
 
-use calve_sql::{Ident, Insert, ast};
+use calve_sql::{Ident, Insert, Name, ast};
 use calve_types::{DataType, Error, LogicalType, Result, Span, Value, rules};
 
 use super::scope::{Namespace, Scope};
@@ -87,6 +87,7 @@ impl Binder<'_> {
             }
             return Ok(values);
         };
+        let list = &list.iter().map(top_level).collect::<Result<Vec<Ident>>>()?;
         let mut source: Vec<Option<usize>> = vec![None; columns.len()];
         for (i, name) in list.iter().enumerate() {
             let (index, _) = target(table, columns, name)?;
@@ -128,7 +129,7 @@ impl Binder<'_> {
     /// The values of PARTITION as text, as they stand there.
     ///
     /// # Errors
-    /// `syntax` for anything but literals.
+    /// `syntax-error` for anything but literals.
     pub(super) fn static_partition(&self, insert: &Insert) -> Result<Vec<(String, String)>> {
         let text = |(name, value): &(Ident, ast::Expr)| {
             let (value, data_type) = self.partition_literal(value).map(|(value, expr)| (value, expr.data_type))?;
@@ -143,7 +144,7 @@ impl Binder<'_> {
         let expr = self.expr(value, &scope)?;
         match &expr.kind {
             ExprKind::Literal(value) => Ok((value.clone(), expr)),
-            _ => Err(Error::new("syntax", "PARTITION takes literals").at(expr.span)),
+            _ => Err(Error::new("syntax-error", "PARTITION takes literals").at(expr.span)),
         }
     }
 
@@ -251,4 +252,12 @@ fn mismatch(message: String, cause: &str, values: &[Named], table: &TableEntry) 
         query.join(", "),
         sink.join(", ")
     ))
+}
+
+/// A name of the column list that is no field inside a row.
+fn top_level(name: &Name) -> Result<Ident> {
+    match name.parts.as_slice() {
+        [value] => Ok(Ident { value: value.clone(), span: name.span }),
+        _ => Err(Error::unsupported("nested columns in the column list of INSERT").at(name.span)),
+    }
 }

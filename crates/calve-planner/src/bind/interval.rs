@@ -1,7 +1,7 @@
 //! `INTERVAL '..' unit [TO unit]`.
 
 use calve_sql::ast;
-use calve_types::{Error, IntervalField, LogicalType, Result, Span, Value};
+use calve_types::{Error, IntervalField, Location, LogicalType, Result, Span, Value};
 
 use super::literal::literal;
 use super::span;
@@ -10,13 +10,14 @@ use crate::expr::Expr;
 const DEFAULT_LEADING_PRECISION: u8 = 2;
 const DEFAULT_FRACTION: u8 = 6;
 
-/// An interval literal.
+/// An interval literal; `word` is where INTERVAL stands.
 ///
 /// # Errors
 /// `invalid-literal` if the text does not have the fields of its units or a field is out of range; `not-supported`
 /// for an interval that is not a literal and for units that are not Flink's.
-pub(super) fn interval(interval: &ast::Interval) -> Result<Expr> {
+pub(super) fn interval(interval: &ast::Interval, word: Option<Location>) -> Result<Expr> {
     let (text, negative, place) = text(&interval.value)?;
+    let place = word.map_or(place, |start| Span { start, ..place });
     let leading = interval.leading_field.as_ref();
     let leading = leading.ok_or_else(|| Error::new("invalid-literal", "an interval needs a unit").at(place))?;
     let (from, factor) = unit(leading).map_err(|e| e.at(place))?;

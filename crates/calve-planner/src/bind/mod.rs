@@ -1,13 +1,13 @@
 //! Syntax to algebra: what names mean, which types expressions have, what Flink refuses.
 //!
 //! One file for each noun: [`scope`](self) says what a name means at one level of a query, `query` and `select` build
-//! relations, `order` sorts them, `from` joins them, `table` and `view` what stands for a name in FROM, `aggregate` the grouping, `expr`, `operator`, `call`, `subquery` and the
+//! relations, `order` sorts them, `from` joins them, `table` and `view` what stands for a name in FROM, `aggregate` and `grouping` the grouping, `expr`, `operator`, `call`, `subquery` and the
 //! literals the expressions, `insert` the columns of a sink.
 
 use std::cell::Cell;
 
-use calve_sql::Hints;
-use calve_types::{Error, Result};
+use calve_sql::{Hints, Places};
+use calve_types::{Error, Result, Span};
 
 use crate::catalog::CatalogReader;
 use crate::rel::{Rel, Sink};
@@ -19,24 +19,31 @@ mod datetime;
 mod expr;
 mod flink;
 mod from;
+mod group_window;
+mod grouping;
 mod insert;
 mod interval;
 mod json;
+pub(crate) mod late;
 mod literal;
 mod names;
 mod operator;
 mod order;
 mod over;
+mod quantified;
 mod query;
+mod rowtime;
 mod scope;
 mod select;
 pub(crate) mod span;
 mod streaming;
 mod subquery;
 mod table;
+mod temporal;
 mod unnest;
 mod view;
 pub(crate) mod walk;
+pub(crate) mod window;
 
 pub use table::{computed_type, watermark};
 pub use view::view_columns;
@@ -46,6 +53,8 @@ struct Binder<'a> {
     catalog: &'a dyn CatalogReader,
     /// Hints of the statement's query.
     hints: &'a Hints,
+    /// Where the tokens of the statement's query stand.
+    places: &'a Places,
     /// The view whose query is bound, if it is one's.
     within: Option<&'a view::Within<'a>>,
     /// How many views the statement was found to name, those inside of views included.
@@ -57,7 +66,7 @@ struct Binder<'a> {
 /// # Errors
 /// Everything Flink's validator refuses, and `not-supported` for what calve does not run, at its place.
 pub fn query(query: &calve_sql::Query, catalog: &dyn CatalogReader) -> Result<Rel> {
-    with_binder(catalog, &query.hints, |binder| checked(binder.result(query)?, |rel| rel, query, catalog))
+    with_binder(catalog, query, |binder| checked(binder.result(query)?, |rel| rel, query, catalog))
 }
 
 /// Binds an INSERT: its rows have the table's columns and types.
@@ -67,7 +76,18 @@ pub fn query(query: &calve_sql::Query, catalog: &dyn CatalogReader) -> Result<Re
 /// metadata tables.
 pub fn insert(insert: &calve_sql::Insert, catalog: &dyn CatalogReader) -> Result<Sink> {
     let query = &insert.query;
-    with_binder(catalog, &query.hints, |binder| checked(binder.insert(insert)?, |sink| &sink.input, query, catalog))
+    with_binder(catalog, query, |binder| {
+        let sink = checked(binder.insert(insert)?, |sink| &sink.input, query, catalog)?;
+        if is_streaming(catalog) {
+            streaming::check_sink(&sink)?;
+        }
+        Ok(sink)
+    })
+}
+
+/// Whether the session runs statements as streams.
+fn is_streaming(catalog: &dyn CatalogReader) -> bool {
+    !catalog.option("execution.runtime-mode").is_some_and(|mode| mode.eq_ignore_ascii_case("batch"))
 }
 
 /// What was bound, if Flink runs it in the session's runtime mode.
@@ -77,17 +97,27 @@ fn checked<T>(
     query: &calve_sql::Query,
     catalog: &dyn CatalogReader,
 ) -> Result<T> {
-    let mode = catalog.option("execution.runtime-mode");
-    if !mode.is_some_and(|mode| mode.eq_ignore_ascii_case("batch")) {
+    if is_streaming(catalog) {
         streaming::check(rel(&bound), query.ast.order_by.is_some())?;
     }
     Ok(bound)
 }
 
-/// Binds something that is no part of a view.
-fn with_binder<T>(catalog: &dyn CatalogReader, hints: &Hints, bind: impl FnOnce(&Binder<'_>) -> T) -> T {
+/// Binds a query, or a statement around it, that is no part of a view.
+fn with_binder<T>(
+    catalog: &dyn CatalogReader,
+    query: &calve_sql::Query,
+    bind: impl FnOnce(&Binder<'_>) -> T,
+) -> T {
+    let (hints, places) = (&query.hints, &query.places);
     let views = Cell::new(0);
-    on_deep_stack(|| bind(&Binder { catalog, hints, within: None, views: &views }))
+    on_deep_stack(|| bind(&Binder { catalog, hints, places, within: None, views: &views }))
+}
+
+/// Binds an expression outside of a query.
+fn with_bare_binder<T>(catalog: &dyn CatalogReader, bind: impl FnOnce(&Binder<'_>) -> T) -> T {
+    let (hints, places, views) = (Hints::default(), Places::default(), Cell::new(0));
+    on_deep_stack(|| bind(&Binder { catalog, hints: &hints, places: &places, within: None, views: &views }))
 }
 
 /// Stack for trees as deep as the parser lets them be, in bytes; only what is used costs memory. Copying and dropping
@@ -104,6 +134,14 @@ fn nested<T>(step: impl FnOnce() -> T) -> T {
 }
 
 impl Binder<'_> {
+    /// The place of something together with the word before it, if that is one of `words`.
+    fn with_word(&self, place: Span, words: &[&str]) -> Span {
+        match self.places.before(place.start, words) {
+            Some(start) => Span { start, ..place },
+            None => place,
+        }
+    }
+
     fn insert(&self, insert: &calve_sql::Insert) -> Result<Sink> {
         let query = self.result(&insert.query)?;
         let hints = insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default();

@@ -9,10 +9,7 @@ use super::span;
 
 /// `did you mean 'x'?` for the candidate most like `name`.
 pub(super) fn did_you_mean<'a>(error: Error, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Error {
-    match calve_options::nearest(name, candidates.into_iter().filter(|c| *c != name)) {
-        Some(candidate) => error.with_hint(format!("did you mean '{candidate}'?")),
-        None => error,
-    }
+    error.did_you_mean(name, candidates)
 }
 
 /// The identifiers of a dotted name.

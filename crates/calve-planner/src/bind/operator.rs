@@ -33,12 +33,12 @@ pub(super) fn binary_name(op: &ast::BinaryOperator) -> Result<&'static str> {
 }
 
 /// `-x`
-pub(super) fn negate(operand: Expr) -> Result<Expr> {
-    call::function("-", vec![operand], Span::default())
+pub(super) fn negate(operand: Expr, place: Span) -> Result<Expr> {
+    call::function("-", vec![operand], place)
 }
 
 /// `+x`: the operand itself.
-pub(super) fn plus(operand: Expr) -> Result<Expr> {
+pub(super) fn plus(operand: Expr, place: Span) -> Result<Expr> {
     if operand.data_type.logical.is_numeric() || operand.data_type.logical.is_interval() {
         return Ok(operand);
     }
@@ -47,7 +47,7 @@ pub(super) fn plus(operand: Expr) -> Result<Expr> {
         .with_detail(format!(
             "Cannot apply '+' to arguments of type '+{types}'. Supported form(s): '+<NUMERIC>'\n'+<DATETIME_INTERVAL>'"
         ))
-        .at(operand.span))
+        .at(place))
 }
 
 /// The operands of AND or OR as a tree of least depth, in their order.

@@ -82,8 +82,9 @@ impl Binder<'_> {
         if filter.is_some() {
             return Err(not_over(place));
         }
-        if distinct {
-            return Err(Error::unsupported("DISTINCT over a window")
+        let batch = self.catalog.option("execution.runtime-mode").is_some_and(|m| m.eq_ignore_ascii_case("batch"));
+        if distinct && batch {
+            return Err(Error::unsupported("DISTINCT over a window in batch mode")
                 .with_detail("Distinct not supported in Windowing function!")
                 .at(place));
         }
@@ -119,6 +120,7 @@ impl Binder<'_> {
             partition,
             order,
             frame: Frame::ALL,
+            distinct,
             data_type: LogicalType::BigInt.not_null(),
             span: place,
         };
@@ -127,7 +129,7 @@ impl Binder<'_> {
                 self.over_aggregate(&mut call, args, spec, &inside)?;
             }
             _ => {
-                check_ranking(&call, written, spec, window, place)?;
+                check_ranking(&call, written, spec, window, self.clauses(spec, place))?;
                 self.ranking(&mut call, args, &inside)?;
             }
         }
@@ -160,7 +162,7 @@ impl Binder<'_> {
         };
         let frame = spec.frame;
         let may_be_empty = !frame.is_none_or(|f| sure(Some(&f.start_bound)) && sure(f.end_bound.as_ref()));
-        let (args, returns) = call::aggregate_signature(function, bound, false, may_be_empty, place)?;
+        let (args, returns) = call::aggregate_signature(function, bound, call.distinct, may_be_empty, place)?;
         call.args = args;
         call.data_type = returns;
         if function.name == "ARRAY_AGG" {
@@ -215,9 +217,9 @@ impl Binder<'_> {
                         Error::unsupported(format!("{name} by an offset that is no whole number")).at(offset.span)
                     );
                 }
-                let default_nullable = rest.get(1).is_none_or(|d| d.data_type.nullable);
-                call.data_type = value.data_type.clone();
-                call.data_type.nullable |= default_nullable;
+                // As in Flink the default decides, even where the value itself may be NULL.
+                let nullable = rest.get(1).is_none_or(|d| d.data_type.nullable);
+                call.data_type = value.data_type.with_nullable(nullable);
             }
             (Ntile | Lag | Lead, _) => return Err(wrong_count(call, "1")),
         }
@@ -250,7 +252,7 @@ impl Binder<'_> {
         let refused = match (&frame.start_bound, end) {
             (Following(None), _) => Some("UNBOUNDED FOLLOWING cannot be specified for the lower frame boundary"),
             (_, Some(Preceding(None))) => Some("UNBOUNDED PRECEDING cannot be specified for the upper frame boundary"),
-            (CurrentRow, Some(Preceding(_))) => {
+            (CurrentRow, Some(Preceding(Some(_)))) => {
                 Some("Upper frame boundary cannot be PRECEDING when lower boundary is CURRENT ROW")
             }
             (Following(_), Some(Preceding(_))) => {
@@ -262,7 +264,11 @@ impl Binder<'_> {
             _ => None,
         };
         if let Some(detail) = refused {
-            return Err(invalid(detail, call.span));
+            let distance = match end {
+                Some(Preceding(Some(n))) => expr::span_of(n),
+                _ => Span::default(),
+            };
+            return Err(invalid(detail, distance).at(call.span));
         }
         let (start, end) = match (bound(&frame.start_bound)?, end.map(bound).transpose()?) {
             (start, Some(end)) => (start, end),
@@ -276,27 +282,42 @@ impl Binder<'_> {
     /// How far a bound of a frame is away, in rows or in values of the order key.
     fn offset(&self, n: &ast::Expr, range: bool, call: &OverCall, scope: &Scope<'_>) -> Result<i64> {
         let value = self.expr(n, scope)?;
-        let place = value.span.to(call.span);
+        let place = if value.span.is_known() { value.span } else { call.span };
         if !range {
             return match value.kind {
                 ExprKind::Literal(Value::Int(rows @ 0..)) => Ok(rows),
                 _ => Err(invalid("ROWS value must be a non-negative integral constant", place)),
             };
         }
+        let words = || self.places.nearest(place.start, &["RANGE"], 12).map_or(place, |start| Span { start, ..place });
         let key = match call.order.as_slice() {
             [] => return Err(invalid("Window specification must contain an ORDER BY clause", place)),
             [key] => &key.expr.data_type.logical,
-            _ => return Err(invalid("RANGE clause cannot be used with compound ORDER BY clause", place)),
+            _ => return Err(invalid("RANGE clause cannot be used with compound ORDER BY clause", words())),
         };
-        const DAY: i64 = 86_400_000;
-        match (&value.kind, key) {
-            (ExprKind::Literal(Value::Int(n @ 0..)), key) if key.is_integer() => Ok(*n),
-            (ExprKind::Literal(Value::Millis(n @ 0..)), LogicalType::Date) if n % DAY == 0 => Ok(n / DAY),
-            (_, key) if key.is_integer() || key.is_datetime() || key.is_numeric() => {
+        let ExprKind::Literal(literal) = &value.kind else {
+            return Err(Error::unsupported("RANGE by a distance that is no literal").at(place));
+        };
+        match distance(literal, &value.data_type.logical, key) {
+            Distance::Of(n) => Ok(n),
+            Distance::Unsupported => {
                 Err(Error::unsupported(format!("RANGE by such a distance in values of type {key}")).at(place))
             }
-            _ => Err(invalid("Data type of ORDER BY prohibits use of RANGE clause", place)),
+            Distance::Mismatch => Err(invalid("Data Type mismatch between ORDER BY and RANGE clause", place)),
+            Distance::Prohibited => Err(invalid("Data type of ORDER BY prohibits use of RANGE clause", place)),
         }
+    }
+
+    /// Where the clauses of a window begin: its frame, or the parenthesis before PARTITION BY.
+    fn clauses(&self, spec: Spec<'_>, function: Span) -> Span {
+        let first = spec.partition.first().map(|e| (expr::span_of(e), 3));
+        let last = spec.order.last().map(|key| expr::span_of(&key.expr));
+        let start = match (spec.frame, first, last) {
+            (None, Some((first, count)), _) => self.places.nearest(first.start, &["("], count),
+            (Some(_), _, Some(last)) => self.places.after(last.start, &["ROWS", "RANGE"]),
+            _ => None,
+        };
+        start.map_or(function, |start| Span { start, end: start })
     }
 
     fn spec<'w>(&self, spec: &'w ast::WindowSpec, windows: &'w [ast::NamedWindowDefinition]) -> Result<Spec<'w>> {
@@ -370,6 +391,55 @@ impl Binder<'_> {
     }
 }
 
+/// A distance of RANGE, in the units of [`Bound::Offset`].
+enum Distance {
+    Of(i64),
+    /// Flink takes it for something else than it is, or it is out of range.
+    Unsupported,
+    /// A number for a time, or the other way round.
+    Mismatch,
+    /// Values of the key have no distances.
+    Prohibited,
+}
+
+fn distance(literal: &Value, of: &LogicalType, key: &LogicalType) -> Distance {
+    const DAY: i64 = 86_400_000;
+    let number = match (literal, of) {
+        (Value::Int(n), _) => Some((i128::from(*n), 0)),
+        (Value::Decimal(n), LogicalType::Decimal { scale, .. }) => Some((*n, *scale)),
+        (Value::Double(_), _) => return Distance::Unsupported,
+        _ => None,
+    };
+    // What is between two units of the key reaches no further value of it.
+    let scaled = |digits: u8| match number {
+        Some((n @ 0.., scale)) => {
+            let n = match digits.checked_sub(scale) {
+                Some(more) => 10_i128.checked_pow(more.into()).and_then(|by| n.checked_mul(by)),
+                None => 10_i128.checked_pow((scale - digits).into()).map(|by| n / by),
+            };
+            n.and_then(|n| i64::try_from(n).ok()).map_or(Distance::Unsupported, Distance::Of)
+        }
+        Some(_) => Distance::Unsupported,
+        None => Distance::Mismatch,
+    };
+    match (key, literal) {
+        (key, _) if key.is_integer() => scaled(0),
+        (LogicalType::Decimal { scale, .. }, _) => scaled(*scale),
+        (LogicalType::Float | LogicalType::Double, _) => match number {
+            Some((_, scale)) if scale > BILLIONTHS => Distance::Unsupported,
+            _ => scaled(BILLIONTHS),
+        },
+        (LogicalType::Date, Value::Millis(n @ 0..)) => Distance::Of(n / DAY),
+        (key, Value::Millis(n @ 0..)) if key.is_datetime() => Distance::Of(*n),
+        (key, Value::Millis(_) | Value::Months(_)) if key.is_datetime() => Distance::Unsupported,
+        (key, _) if key.is_datetime() => Distance::Mismatch,
+        _ => Distance::Prohibited,
+    }
+}
+
+/// Digits of a distance in FLOAT and DOUBLE.
+const BILLIONTHS: u8 = 9;
+
 /// The window of that name, with what the windows it extends say.
 fn named<'a>(windows: &'a [ast::NamedWindowDefinition], name: &ast::Ident) -> Result<Spec<'a>> {
     let mut spec = Spec::default();
@@ -406,11 +476,17 @@ fn named<'a>(windows: &'a [ast::NamedWindowDefinition], name: &ast::Ident) -> Re
 }
 
 /// What Calcite and Flink ask of the windows of ranking functions.
-fn check_ranking(call: &OverCall, ordered: bool, spec: Spec<'_>, window: &ast::WindowType, place: Span) -> Result<()> {
+fn check_ranking(
+    call: &OverCall,
+    ordered: bool,
+    spec: Spec<'_>,
+    window: &ast::WindowType,
+    clauses: Span,
+) -> Result<()> {
     use OverFunction::{CumeDist, DenseRank, PercentRank, Rank, RowNumber};
     let own = match window {
         ast::WindowType::NamedWindow(name) => span::ident(name),
-        ast::WindowType::WindowSpec(_) => place,
+        ast::WindowType::WindowSpec(_) => clauses,
     };
     if spec.frame.is_some() {
         return Err(invalid("ROW/RANGE not allowed with RANK, DENSE_RANK or ROW_NUMBER functions", own));
@@ -423,7 +499,7 @@ fn check_ranking(call: &OverCall, ordered: bool, spec: Spec<'_>, window: &ast::W
             .with_detail(
                 "Over Agg: The window rank function requires order by clause with non-constant fields. please re-check the over window statement.",
             )
-            .at(place));
+            .at(call.span));
     }
     Ok(())
 }

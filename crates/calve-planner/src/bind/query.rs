@@ -59,7 +59,8 @@ impl Binder<'_> {
     fn with(&self, with: &ast::With, query: &ast::Query, env: Env<'_>) -> Result<Bound> {
         let place = span::of(&with.with_token.0);
         if with.recursive {
-            return Err(Error::unsupported("WITH RECURSIVE").at(place));
+            let word = self.places.behind(place.start).map_or(place, |start| Span { start, end: start });
+            return Err(Error::unsupported("WITH RECURSIVE").at(word));
         }
         let mut queries: Vec<Cte> = Vec::new();
         for cte in &with.cte_tables {
@@ -134,6 +135,7 @@ impl Binder<'_> {
             other => return Err(Error::unsupported(format!("{op} {other}")).at(place)),
         };
         let name = format!("{op}{}", if all { " ALL" } else { "" });
+        let items = select_places(left);
         let left = self.set_expr(left, env)?;
         let right = self.set_expr(right, env)?;
         if left.fields.len() != right.fields.len() {
@@ -147,6 +149,7 @@ impl Binder<'_> {
         let mut fields = Vec::new();
         for (i, (l, r)) in left.fields.iter().zip(&right.fields).enumerate() {
             let common = rules::common_type(&[l.data_type.clone(), r.data_type.clone()]).ok_or_else(|| {
+                let place = items.get(i).or(items.first()).copied().unwrap_or(place);
                 Error::new(
                     "type-mismatch",
                     format!("column {} of {name} has types {} and {}", i + 1, l.data_type.logical, r.data_type.logical),
@@ -176,6 +179,7 @@ impl Binder<'_> {
         }
         let incompatible = |message: String| {
             let place = rows.iter().flatten().fold(Span::default(), |all, e| all.to(e.span));
+            let place = self.with_word(self.with_word(place, &["("]), &["VALUES"]);
             Error::new("type-mismatch", message)
                 .with_detail("Values passed to VALUES operator must have compatible types")
                 .at(place)
@@ -236,7 +240,7 @@ impl Slice {
                     slice.offset = offset.as_ref().map_or(Ok(0), |o| count("OFFSET", &o.value))?;
                 }
                 ast::LimitClause::OffsetCommaLimit { limit, .. } => {
-                    return Err(Error::new("syntax", "LIMIT takes one number")
+                    return Err(Error::new("syntax-error", "LIMIT takes one number")
                         .with_detail("'LIMIT start, count' is not allowed under the current SQL conformance level")
                         .with_hint("write LIMIT count OFFSET start")
                         .at(expr::span_of(limit)));
@@ -249,7 +253,7 @@ impl Slice {
             }
             let Some(quantity) = &fetch.quantity else {
                 return Err(
-                    Error::new("syntax", "FETCH needs a number of rows").with_hint("write FETCH FIRST 1 ROWS ONLY")
+                    Error::new("syntax-error", "FETCH needs a number of rows").with_hint("write FETCH FIRST 1 ROWS ONLY")
                 );
             };
             slice.fetch = Some(count("FETCH", quantity)?);
@@ -272,12 +276,39 @@ impl Slice {
     }
 }
 
+/// The places of the columns of a query's first SELECT or row of VALUES; one for all with a `*`.
+fn select_places(body: &ast::SetExpr) -> Vec<Span> {
+    match body {
+        ast::SetExpr::Select(select) => {
+            let star = |item: &ast::SelectItem| {
+                matches!(item, ast::SelectItem::Wildcard(_) | ast::SelectItem::QualifiedWildcard(..))
+            };
+            let count = if select.projection.iter().any(star) { 1 } else { select.projection.len() };
+            select.projection.iter().take(count).map(item_span).collect()
+        }
+        ast::SetExpr::Query(query) => nested(|| select_places(&query.body)),
+        ast::SetExpr::SetOperation { left, .. } => nested(|| select_places(left)),
+        ast::SetExpr::Values(values) => values.rows.first().into_iter().flatten().map(expr::span_of).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Where an entry of a select list stands.
+fn item_span(item: &ast::SelectItem) -> Span {
+    match item {
+        ast::SelectItem::UnnamedExpr(e) | ast::SelectItem::ExprWithAlias { expr: e, .. } => expr::span_of(e),
+        ast::SelectItem::Wildcard(options) | ast::SelectItem::QualifiedWildcard(_, options) => {
+            span::of(&options.wildcard_token.0)
+        }
+    }
+}
+
 fn count(clause: &str, value: &ast::Expr) -> Result<u64> {
     match value {
         ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => digits.parse().ok(),
         _ => None,
     }
-    .ok_or_else(|| Error::new("syntax", format!("{clause} takes a whole number")).at(expr::span_of(value)))
+    .ok_or_else(|| Error::new("syntax-error", format!("{clause} takes a whole number")).at(expr::span_of(value)))
 }
 
 fn refuse_clauses(query: &ast::Query) -> Result<()> {

@@ -6,6 +6,8 @@ use std::ops::Range;
 use calve_sql::ast::{self, Ident};
 use calve_types::{DataType, Error, LogicalType, Result, Span, Value};
 
+use super::grouping::Groups;
+use super::group_window::GroupWindow;
 use super::query::Ctes;
 use super::{call, literal, names, span, walk};
 use crate::catalog::TablePath;
@@ -21,6 +23,8 @@ pub(super) struct Namespace {
     pub tables: Vec<Table>,
     /// Columns that USING and NATURAL merged, over the fields.
     pub merged: Vec<Merged>,
+    /// The window of the GROUP BY. Its columns are among the fields but have no names.
+    pub group_window: Option<Box<GroupWindow>>,
 }
 
 /// A table of a FROM clause.
@@ -96,6 +100,9 @@ pub(super) enum Aggregates<'a> {
         calls: &'a RefCell<Vec<AggregateCall>>,
         /// Whether there are keys, so that no group is empty.
         grouped: bool,
+        /// The keys of GROUP BY. Where they form several sets, the number of a row's set is a column between those of the
+        /// input and the calls.
+        groups: Option<&'a Groups>,
     },
     /// They are refused in this place, such as `WHERE clause`.
     Refused(&'static str),
@@ -273,7 +280,7 @@ impl Table {
 impl Namespace {
     /// The columns of one table without joins.
     pub fn of(table: Table, fields: Vec<Field>) -> Self {
-        Self { fields, tables: vec![table], merged: Vec::new() }
+        Self { fields, tables: vec![table], ..Self::default() }
     }
 
     /// A field as an expression.

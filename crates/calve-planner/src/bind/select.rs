@@ -6,6 +6,7 @@ use calve_sql::ast;
 use calve_types::{Error, LogicalType, Result, Span};
 
 use super::aggregate::Grouping;
+use super::grouping::Groups;
 use super::names::Suffix;
 use super::order::{Sorted, orderable};
 use super::query::{Bound, Slice, one_row};
@@ -35,18 +36,20 @@ impl Binder<'_> {
         };
         if let Some(selection) = &select.selection {
             if select.from.is_empty() {
-                return Err(Error::new("syntax", "WHERE needs a FROM clause").at(expr::span_of(selection)));
+                let place = self.with_word(expr::span_of(selection), &["WHERE"]);
+                return Err(Error::new("syntax-error", "WHERE needs a FROM clause").at(place));
             }
             let predicate = self.condition(selection, &Scope::new(env, &namespace, "WHERE clause"), "WHERE clause")?;
             input = filter(input, predicate);
         }
 
+        let (mut input, namespace) = self.with_group_window(input, namespace, &select.group_by, env)?;
         let key_scope = Scope::new(env, &namespace, "GROUP BY clause");
         let hint_alias = |e: Error| explain_alias(e, &select.projection);
-        let groups = self.group_keys(&select.group_by, &key_scope).map_err(hint_alias)?;
+        let groups = self.groups(&select.group_by, &key_scope).map_err(hint_alias)?;
         let collected = RefCell::new(Vec::new());
-        let grouped = groups.as_ref().is_some_and(|keys| !keys.is_empty());
-        let aggregates = Aggregates::Collected { calls: &collected, grouped };
+        let grouped = groups.as_ref().is_some_and(|groups| !groups.keys.is_empty());
+        let aggregates = Aggregates::Collected { calls: &collected, grouped, groups: groups.as_ref() };
         let windows = Windows::Allowed(&select.named_window);
         let scope = Scope { env, namespace: &namespace, aggregates, windows, selected: &[] };
         self.check_windows(&select.named_window, &scope)?;
@@ -79,7 +82,8 @@ impl Binder<'_> {
 
         let calls = collected.into_inner();
         if groups.is_some() || having.is_some() || !calls.is_empty() {
-            let grouping = Grouping::new(input, &namespace, groups.unwrap_or_default(), calls)?;
+            let groups = groups.unwrap_or_else(|| Groups { keys: Vec::new(), sets: vec![Vec::new()] });
+            let grouping = Grouping::new(input, &namespace, groups, calls)?;
             let having = having.map(|h| grouping.over(h)).transpose()?;
             for e in sorted.exprs.iter_mut().chain(&mut qualify) {
                 *e = grouping.over(e.clone())?;
@@ -178,7 +182,7 @@ pub(super) fn implied_name(e: &ast::Expr) -> Option<String> {
 /// `*`: merged columns first, then all others.
 fn all_columns(namespace: &Namespace, place: Span, items: &mut Vec<(String, Expr)>) -> Result<()> {
     if namespace.tables.is_empty() {
-        return Err(Error::new("syntax", "SELECT * needs a FROM clause").at(place));
+        return Err(Error::new("syntax-error", "SELECT * needs a FROM clause").at(place));
     }
     for merged in &namespace.merged {
         items.push((merged.name.clone(), Expr { span: place, ..merged.expr.clone() }));

@@ -5,10 +5,10 @@
 
 use calve_types::{Error, Result, Span};
 
-use super::{nested, table, walk};
-use crate::catalog::ColumnKind;
+use super::{nested, walk};
 use crate::expr::{Bound, Expr, ExprKind, OverCall, OverFunction, SortKey};
-use crate::rel::{Rel, RelKind};
+use crate::rel::{Rel, RelKind, Sink};
+use crate::stream;
 
 /// Checks a statement's relation; `ordered` says whether its query has an ORDER BY itself.
 ///
@@ -19,7 +19,16 @@ pub(super) fn check(rel: &Rel, ordered: bool) -> Result<()> {
     if ordered {
         sorted(rel)?;
     }
-    visit(rel, &[])
+    visit(rel, &[])?;
+    stream::plan(rel).map(drop)
+}
+
+/// Checks an INSERT whose query passed [`check`].
+///
+/// # Errors
+/// `sink-changes` if the query changes rows and the target takes new ones only.
+pub(super) fn check_sink(sink: &Sink) -> Result<()> {
+    stream::check_sink(sink, &stream::plan(&sink.input)?)
 }
 
 /// An ORDER BY of the whole statement. One inside of it means nothing without a LIMIT: Flink leaves it out.
@@ -127,6 +136,9 @@ fn over(input: &Rel, calls: &[OverCall], compared: &[Compared]) -> Result<()> {
         && matches!(call.function, RowNumber | Rank | DenseRank)
     {
         let uses = compared.iter().filter(|c| c.column == width);
+        if call.function == RowNumber && uses.clone().any(|c| c.from_above) && in_window(input, call) {
+            return Ok(());
+        }
         let name = call.function.name();
         match (uses.clone().count(), uses.clone().any(|c| c.from_above)) {
             (0, _) => {}
@@ -177,7 +189,9 @@ fn over(input: &Rel, calls: &[OverCall], compared: &[Compared]) -> Result<()> {
             place,
         ));
     }
-    check_time(input, &first.order, place)?;
+    if matches!(key.expr.kind, ExprKind::Column(column) if is_time(input, column)) {
+        return Ok(());
+    }
     let in_rows = first.function == RowNumber || frames().any(|f| !f.range || f.start != Bound::First);
     if in_rows {
         return Err(refused(
@@ -187,6 +201,16 @@ fn over(input: &Rel, calls: &[OverCall], compared: &[Compared]) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Whether a ranking is one of the rows of each window: its rows come once, when their window ends.
+fn in_window(input: &Rel, call: &OverCall) -> bool {
+    let column = |e: &Expr| match e.kind {
+        ExprKind::Column(column) => Some(column),
+        _ => None,
+    };
+    let columns: Vec<usize> = call.partition.iter().filter_map(column).collect();
+    crate::time::is_whole_window(input, &columns)
 }
 
 fn is_aggregate(call: &OverCall) -> bool {
@@ -206,33 +230,5 @@ fn check_time(input: &Rel, order: &[SortKey], place: Span) -> Result<()> {
 
 /// Whether a column is a time attribute: a column with a watermark, or PROCTIME().
 fn is_time(rel: &Rel, index: usize) -> bool {
-    nested(|| match &rel.kind {
-        RelKind::Scan { table, .. } => {
-            let column = table.physical_columns().chain(table.metadata_columns()).nth(index);
-            column.is_some_and(|c| Some(&c.name) == table.watermark.as_ref())
-        }
-        RelKind::Project { input, exprs } => match exprs.get(index).map(|e| &e.kind) {
-            Some(ExprKind::Column(below)) => is_time(input, *below),
-            Some(ExprKind::Call { function, .. }) if function.name == "PROCTIME" => true,
-            // A computed column, or one of metadata of another type, with a watermark.
-            Some(_) => match &input.kind {
-                RelKind::Scan { table, .. } => {
-                    let column = table.columns.get(index);
-                    column.is_some_and(|c| {
-                        c.kind != ColumnKind::Physical
-                            && (Some(&c.name) == table.watermark.as_ref() || table::is_proctime(c))
-                            && table.columns.len() == exprs.len()
-                            && rel.fields.get(index).is_some_and(|f| f.name == c.name)
-                    })
-                }
-                _ => false,
-            },
-            None => false,
-        },
-        RelKind::Filter { input, .. } | RelKind::Over { input, .. } | RelKind::Limit { input, .. } => {
-            is_time(input, index)
-        }
-        RelKind::SetOp { left, right, all: true, .. } => is_time(left, index) && is_time(right, index),
-        _ => false,
-    })
+    rel.time(index).is_some()
 }

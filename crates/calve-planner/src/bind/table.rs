@@ -5,8 +5,9 @@ use std::sync::Arc;
 use calve_sql::ast;
 use calve_types::{DataType, Error, LogicalType, Result, Span, rules};
 
+use super::rowtime::is_source_watermark;
 use super::scope::{Env, Namespace, Scope, Table};
-use super::{Binder, expr, names, walk, with_binder};
+use super::{Binder, expr, names, walk, with_bare_binder};
 use crate::catalog::{CatalogReader, Column, ColumnKind, TableEntry, TablePath};
 use crate::expr::{Expr, ExprKind};
 use crate::rel::{Field, Rel, RelKind};
@@ -16,7 +17,7 @@ use crate::rel::{Field, Rel, RelKind};
 /// # Errors
 /// What Flink refuses in the expression: names that are no physical columns, subqueries.
 pub fn computed_type(expr: &ast::Expr, physical: &[Column], catalog: &dyn CatalogReader) -> Result<DataType> {
-    let bound = with_binder(catalog, &calve_sql::Hints::default(), |binder| {
+    let bound = with_bare_binder(catalog, |binder| {
         binder.over_columns(expr, physical, "computed column")
     });
     Ok(bound.map_err(unknown_identifier)?.data_type)
@@ -40,7 +41,10 @@ pub fn watermark(
     if !is_rowtime(&time.data_type) {
         return Err(not_a_time("time field", "the time field type", &time.data_type).at(watermark.column.span));
     }
-    let bound = with_binder(catalog, &calve_sql::Hints::default(), |binder| {
+    if is_source_watermark(&watermark.expr) {
+        return Ok(time.data_type.clone());
+    }
+    let bound = with_bare_binder(catalog, |binder| {
         binder.over_columns(&watermark.expr, columns, "watermark")
     })
     .map_err(unknown_identifier)?;
@@ -197,7 +201,7 @@ impl Binder<'_> {
         let kind = RelKind::Scan { table: Arc::clone(entry), span: place };
         let scan = Rel { kind, fields };
         if entry.physical_columns().count() == entry.columns.len() {
-            return Ok(scan);
+            return self.with_watermark(scan, entry, place);
         }
         let mut exprs = Vec::with_capacity(entry.columns.len());
         for column in &entry.columns {
@@ -219,7 +223,8 @@ impl Binder<'_> {
         let fields = entry.columns.iter().zip(&exprs);
         let fields =
             fields.map(|(c, e)| Field { name: c.name.clone(), data_type: e.data_type.clone() }).collect::<Vec<_>>();
-        Ok(Rel { kind: RelKind::Project { input: Box::new(scan), exprs }, fields })
+        let rows = Rel { kind: RelKind::Project { input: Box::new(scan), exprs }, fields };
+        self.with_watermark(rows, entry, place)
     }
 
     /// The columns that a table's source gives, and their values over the scan. A source has its own types of metadata,
@@ -249,12 +254,12 @@ impl Binder<'_> {
     }
 
     /// An expression of a table's definition.
-    fn over_columns(&self, e: &ast::Expr, columns: &[Column], clause: &'static str) -> Result<Expr> {
+    pub(super) fn over_columns(&self, e: &ast::Expr, columns: &[Column], clause: &'static str) -> Result<Expr> {
         let table = Table { name: None, path: None, columns: 0..columns.len(), base: true };
         let namespace = Namespace::of(table, fields_of(columns));
         let bound = self.expr(e, &Scope::new(Env::default(), &namespace, clause))?;
         if walk::has_subquery(&bound) {
-            return Err(Error::new("syntax", format!("a {clause} takes no query"))
+            return Err(Error::new("syntax-error", format!("a {clause} takes no query"))
                 .with_detail("Query expression encountered in illegal context")
                 .at(expr::span_of(e)));
         }
@@ -295,7 +300,7 @@ fn wrong_metadata(column: &Column, source: &DataType, table: &TableEntry) -> Err
 }
 
 /// The error of a computed column, which is not in the statement, at the place of the table that has it.
-fn in_definition(mut error: Error, column: &str, table: &TableEntry, place: Span) -> Error {
+pub(super) fn in_definition(mut error: Error, column: &str, table: &TableEntry, place: Span) -> Error {
     error.span = None;
     error.message = format!("computed column '{column}' of '{}': {}", table.path, error.message);
     error.at(place)

@@ -29,7 +29,7 @@ const VIEWS: usize = 10_000;
 /// Those of the query; `duplicate-column` where two columns would have one name; `type-mismatch` where the list has
 /// another length than the query.
 pub fn view_columns(query: &Query, listed: &[Ident], catalog: &dyn CatalogReader) -> Result<Vec<Column>> {
-    let rel = with_binder(catalog, &query.hints, |binder| binder.result(query))?;
+    let rel = with_binder(catalog, query, |binder| binder.result(query))?;
     if !listed.is_empty() && listed.len() != rel.fields.len() {
         let defined: Vec<&str> = listed.iter().map(|name| name.value.as_str()).collect();
         let given: Vec<&str> = rel.fields.iter().map(|f| f.name.as_str()).collect();
@@ -138,7 +138,7 @@ impl Binder<'_> {
         }
         let catalog = AsOfView { session: self.catalog, view };
         let within = Within { path: &entry.path, outer: self.within };
-        let inner = Binder { catalog: &catalog, hints: &view.query.hints, within: Some(&within), views: self.views };
+        let inner = Binder { catalog: &catalog, hints: &view.query.hints, places: &view.query.places, within: Some(&within), views: self.views };
         let mut rel = inner.result(&view.query).map_err(|e| in_view(e, entry, place))?;
         walk::place_relation(&mut rel, place)?;
         with_columns(rel, entry, place)

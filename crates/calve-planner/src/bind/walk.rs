@@ -1,6 +1,6 @@
 //! Going through expressions and relations.
 
-use calve_types::{Result, Span};
+use calve_types::{DataType, Result, Span};
 
 use super::nested;
 use crate::expr::{Expr, ExprKind, OverCall, SubqueryKind};
@@ -78,15 +78,21 @@ pub(super) fn inputs(rel: &Rel) -> Vec<&Rel> {
         | RelKind::Aggregate { input, .. }
         | RelKind::Over { input, .. }
         | RelKind::Unnest { input, .. }
+        | RelKind::Expand { input, .. }
+        | RelKind::Watermark { input, .. }
+        | RelKind::Windows { input, .. }
         | RelKind::Distinct(input)
         | RelKind::Sort { input, .. }
         | RelKind::Limit { input, .. } => vec![input],
-        RelKind::Join { left, right, .. } | RelKind::SetOp { left, right, .. } => vec![left, right],
+        RelKind::Join { left, right, .. }
+        | RelKind::Correlate { left, right, .. }
+        | RelKind::Temporal { left, right, .. }
+        | RelKind::SetOp { left, right, .. } => vec![left, right],
     }
 }
 
 /// Calls `f` on the relations directly below.
-fn inputs_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Rel) -> Result<()>) -> Result<()> {
+pub(super) fn inputs_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Rel) -> Result<()>) -> Result<()> {
     match &mut rel.kind {
         RelKind::Scan { .. } | RelKind::Values(_) => Ok(()),
         RelKind::Project { input, .. }
@@ -94,10 +100,16 @@ fn inputs_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Rel) -> Result<()>) -> Resul
         | RelKind::Aggregate { input, .. }
         | RelKind::Over { input, .. }
         | RelKind::Unnest { input, .. }
+        | RelKind::Expand { input, .. }
+        | RelKind::Watermark { input, .. }
+        | RelKind::Windows { input, .. }
         | RelKind::Distinct(input)
         | RelKind::Sort { input, .. }
         | RelKind::Limit { input, .. } => f(input),
-        RelKind::Join { left, right, .. } | RelKind::SetOp { left, right, .. } => {
+        RelKind::Join { left, right, .. }
+        | RelKind::Correlate { left, right, .. }
+        | RelKind::Temporal { left, right, .. }
+        | RelKind::SetOp { left, right, .. } => {
             f(left)?;
             f(right)
         }
@@ -107,12 +119,21 @@ fn inputs_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Rel) -> Result<()>) -> Resul
 /// Calls `f` on the expressions of a relation itself, not of its inputs.
 fn own_expressions_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Expr) -> Result<()>) -> Result<()> {
     match &mut rel.kind {
-        RelKind::Scan { .. } | RelKind::Distinct(_) | RelKind::SetOp { .. } | RelKind::Limit { .. } => Ok(()),
+        RelKind::Scan { .. }
+        | RelKind::Windows { .. }
+        | RelKind::Distinct(_)
+        | RelKind::SetOp { .. }
+        | RelKind::Limit { .. } => Ok(()),
+        RelKind::Watermark { expr, .. } => f(expr),
+        RelKind::Temporal { keys, condition, .. } => {
+            keys.iter_mut().map(|(key, _)| key).chain(condition).try_for_each(f)
+        }
         RelKind::Values(rows) => rows.iter_mut().flatten().try_for_each(f),
         RelKind::Project { exprs, .. } => exprs.iter_mut().try_for_each(f),
         RelKind::Filter { predicate, .. } => f(predicate),
         RelKind::Unnest { collection, .. } => f(collection),
-        RelKind::Join { condition, .. } => condition.iter_mut().try_for_each(f),
+        RelKind::Join { condition, .. } | RelKind::Correlate { condition, .. } => condition.iter_mut().try_for_each(f),
+        RelKind::Expand { keys, .. } => keys.iter_mut().try_for_each(f),
         RelKind::Aggregate { groups, calls, .. } => {
             groups.iter_mut().try_for_each(&mut *f)?;
             calls.iter_mut().flat_map(|call| call.args.iter_mut().chain(&mut call.filter)).try_for_each(f)
@@ -122,22 +143,21 @@ fn own_expressions_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Expr) -> Result<()>
     }
 }
 
-/// Calls `f` on every expression of a relation and of its inputs.
-fn expressions_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Expr) -> Result<()>) -> Result<()> {
-    nested(|| {
-        own_expressions_mut(rel, f)?;
-        inputs_mut(rel, &mut |input| expressions_mut(input, f))
-    })
-}
-
 /// Calls `f` on every [`ExprKind::Outer`] in a subquery that refers to a level outside it, with the depth of that level
 /// as seen from the subquery (from 1).
-pub(super) fn outer_columns_mut(rel: &mut Rel, f: &mut dyn FnMut(usize, &mut Expr) -> Result<()>) -> Result<()> {
+pub(crate) fn outer_columns_mut(rel: &mut Rel, f: &mut dyn FnMut(usize, &mut Expr) -> Result<()>) -> Result<()> {
     in_relation(rel, 0, f)
 }
 
 fn in_relation(rel: &mut Rel, below: usize, f: &mut dyn FnMut(usize, &mut Expr) -> Result<()>) -> Result<()> {
-    expressions_mut(rel, &mut |expr| in_expression(expr, below, f))
+    nested(|| {
+        own_expressions_mut(rel, &mut |expr| in_expression(expr, below, f))?;
+        if let RelKind::Correlate { left, right, .. } = &mut rel.kind {
+            in_relation(left, below, f)?;
+            return in_relation(right, below + 1, f);
+        }
+        inputs_mut(rel, &mut |input| in_relation(input, below, f))
+    })
 }
 
 fn in_expression(expr: &mut Expr, below: usize, f: &mut dyn FnMut(usize, &mut Expr) -> Result<()>) -> Result<()> {
@@ -180,8 +200,18 @@ pub(super) fn place_relation(rel: &mut Rel, span: Span) -> Result<()> {
 
 /// Whether two expressions are the same but for where they were written. Subqueries never are.
 pub(super) fn same(a: &Expr, b: &Expr) -> bool {
+    alike(a, b, &|a, b| a == b)
+}
+
+/// As [`same`], whatever the types say of NULLs: a key of several grouping sets is seen as nullable.
+pub(super) fn same_but_for_nulls(a: &Expr, b: &Expr) -> bool {
+    alike(a, b, &|a, b| a.logical == b.logical)
+}
+
+fn alike(a: &Expr, b: &Expr, types: &dyn Fn(&DataType, &DataType) -> bool) -> bool {
+    let same = |a: &Expr, b: &Expr| alike(a, b, types);
     let all = |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
-    a.data_type == b.data_type
+    types(&a.data_type, &b.data_type)
         && nested(|| match (&a.kind, &b.kind) {
             (ExprKind::Literal(a), ExprKind::Literal(b)) => a == b,
             (ExprKind::Column(a), ExprKind::Column(b)) => a == b,
@@ -208,7 +238,7 @@ pub(super) fn same(a: &Expr, b: &Expr) -> bool {
 /// Whether two calls over windows are the same but for where they were written.
 pub(super) fn same_over(a: &OverCall, b: &OverCall) -> bool {
     let all = |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
-    a.function == b.function && a.frame == b.frame && all(&a.args, &b.args) && same_window(a, b)
+    a.function == b.function && a.distinct == b.distinct && a.frame == b.frame && all(&a.args, &b.args) && same_window(a, b)
 }
 
 /// Whether two calls have the same partitions in the same order.

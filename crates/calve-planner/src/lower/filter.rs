@@ -17,8 +17,8 @@ use crate::rel::{Rel, RelKind};
 struct PulledUp<'e> {
     rows: &'e Rel,
     conditions: Vec<&'e Expr>,
-    /// The column of IN; `None` is the first field of `rows`.
-    column: Option<&'e Expr>,
+    /// The columns of IN; `None` are the fields of `rows`.
+    columns: Option<&'e [Expr]>,
 }
 
 /// A relation, changed or as it was.
@@ -118,54 +118,70 @@ impl Lowering<'_> {
             _ => (part, false),
         };
         let ExprKind::Subquery { kind, query } = &inner.kind else { return Ok(Attempt::Not(input)) };
-        let (value, negated) = match kind {
+        let (values, negated) = match kind {
             SubqueryKind::Scalar => return Ok(Attempt::Not(input)),
-            SubqueryKind::Exists { negated } => (None, negated ^ not),
-            SubqueryKind::In { expr, negated } => (Some(expr.as_ref()), negated ^ not),
+            SubqueryKind::Exists { negated } => (vec![], negated ^ not),
+            SubqueryKind::In { expr, negated } => (in_values(expr, query), negated ^ not),
         };
         let keys = free::of_relation(query, level + 1);
-        if value.is_some_and(free::has_subquery) || value.is_none() && keys.is_empty() {
+        if values.iter().any(|v| free::has_subquery(v)) || values.is_empty() && keys.is_empty() {
             return Ok(Attempt::Not(input));
         }
         let input = if keys.iter().any(|(at, _)| *at < level) { self.depending(input, domain)? } else { input };
 
-        let (sub, mut conditions, column) = match pull_up(query, value.is_some(), level + 1) {
+        let (sub, mut conditions, columns) = match pull_up(query, !values.is_empty(), level + 1) {
             Some(pulled) => {
                 let sub = self.relation(pulled.rows, level + 1, None)?;
                 let mut scope = Scope::new(&sub, level + 1, Subqueries::new());
                 scope.outer = outer_references(&fields(&input, &keys, level)?);
                 let conditions =
                     pulled.conditions.into_iter().map(|c| self.expr(c, &scope)).collect::<Result<Vec<_>>>()?;
-                let column = match pulled.column {
-                    Some(column) => Some(self.expr(column, &scope)?),
-                    None => scope.columns.into_iter().next(),
+                let columns = match pulled.columns {
+                    Some(columns) => self.exprs(columns, &scope)?,
+                    None => scope.columns,
                 };
-                (sub, conditions, column)
+                (sub, conditions, columns)
             }
             None => {
                 let (base, sub) = self.correlated(&input, query, &keys, level)?;
                 let conditions = same_values(&base, &sub)?;
-                let column = references(&sub.columns).into_iter().next();
-                (sub, conditions, column)
+                let columns = references(&sub.columns);
+                (sub, conditions, columns)
             }
         };
-        if let Some(value) = value {
-            let column = column.ok_or_else(|| Error::internal("IN over a query without a column"))?;
-            let scope = Scope::new(&input, level, Subqueries::new());
+        if columns.len() < values.len() {
+            return Err(Error::internal("IN over a query with too few columns"));
+        }
+        let scope = Scope::new(&input, level, Subqueries::new());
+        let several = values.len() > 1;
+        for (value, column) in values.into_iter().zip(columns) {
             let x = self.expr(value, &scope)?;
-            if negated {
-                // With a NULL, NOT IN is not the absence of an equal value.
-                let schema = input.plan.schema().join(sub.plan.schema()).map_err(failed)?;
-                let nullable = |e: &DfExpr| e.nullable(&schema).map_err(failed);
-                if nullable(&x)? || nullable(&column)? || value.data_type.logical.is_constructed() {
-                    return Ok(Attempt::Not(input));
-                }
+            if !negated {
+                conditions.push(self.equal(x, column, &value.data_type)?);
+                continue;
             }
-            conditions.push(self.equal(x, column, &value.data_type)?);
+            let schema = input.plan.schema().join(sub.plan.schema()).map_err(failed)?;
+            let nullable = |e: &DfExpr| e.nullable(&schema).map_err(failed);
+            let may_be_unknown = nullable(&x)? || nullable(&column)? || value.data_type.logical.is_constructed();
+            // With a NULL, NOT IN is not the absence of an equal value: of one column the counts of rows tell more
+            // cheaply whether it is unknown, of several each pair of rows is looked at.
+            if may_be_unknown && !several {
+                return Ok(Attempt::Not(input));
+            }
+            let equal = self.equal(x, column, &value.data_type)?;
+            conditions.push(if may_be_unknown { equal.is_not_false() } else { equal });
         }
         let join_type = if negated { JoinType::LeftAnti } else { JoinType::LeftSemi };
         let plan = join_plans(input.plan, sub.plan, join_type, and(conditions))?;
         Ok(Attempt::Done(Lowered { plan, ..input }))
+    }
+}
+
+/// What is compared with each column of the query of IN.
+pub(super) fn in_values<'e>(value: &'e Expr, query: &Rel) -> Vec<&'e Expr> {
+    match &value.kind {
+        ExprKind::Call { args, .. } if query.fields.len() > 1 => args.iter().collect(),
+        _ => vec![value],
     }
 }
 
@@ -204,10 +220,10 @@ fn key_condition(part: &Expr, level: usize) -> Option<(Outer, &Expr)> {
 
 /// A query of the form `[SELECT column] FROM rows WHERE conditions`, where only the conditions and the column refer to
 /// enclosing queries.
-fn pull_up(query: &Rel, needs_column: bool, level: usize) -> Option<PulledUp<'_>> {
+fn pull_up(query: &Rel, needs_columns: bool, level: usize) -> Option<PulledUp<'_>> {
     let independent = |rel: &Rel| free::of_relation(rel, level).is_empty();
     let mut rel = query;
-    let mut column = None;
+    let mut columns: Option<&[Expr]> = None;
     let mut conditions: Vec<&Expr> = vec![];
     while !independent(rel) {
         match &rel.kind {
@@ -218,21 +234,20 @@ fn pull_up(query: &Rel, needs_column: bool, level: usize) -> Option<PulledUp<'_>
                 conditions.extend(conjuncts(predicate));
                 rel = input;
             }
-            RelKind::Project { input, exprs } if conditions.is_empty() && column.is_none() => {
-                let first = exprs.first()?;
-                if needs_column {
-                    if free::has_subquery(first) {
+            RelKind::Project { input, exprs } if conditions.is_empty() && columns.is_none() => {
+                if needs_columns {
+                    if exprs.iter().any(free::has_subquery) {
                         return None;
                     }
-                    column = Some(first);
+                    columns = Some(exprs);
                 }
                 rel = input;
             }
-            RelKind::Distinct(input) | RelKind::Sort { input, .. } if conditions.is_empty() && column.is_none() => {
+            RelKind::Distinct(input) | RelKind::Sort { input, .. } if conditions.is_empty() && columns.is_none() => {
                 rel = input;
             }
             _ => return None,
         }
     }
-    Some(PulledUp { rows: rel, conditions, column })
+    Some(PulledUp { rows: rel, conditions, columns })
 }

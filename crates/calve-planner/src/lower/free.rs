@@ -22,14 +22,22 @@ pub(super) fn of_expr(expr: &Expr, level: usize) -> BTreeSet<Outer> {
 }
 
 /// The relations directly below a relation and the expressions it evaluates.
-pub(super) fn parts(rel: &Rel) -> (Vec<&Rel>, Vec<&Expr>) {
+pub(crate) fn parts(rel: &Rel) -> (Vec<&Rel>, Vec<&Expr>) {
     match &rel.kind {
         RelKind::Scan { .. } => (vec![], vec![]),
         RelKind::Values(rows) => (vec![], rows.iter().flatten().collect()),
         RelKind::Project { input, exprs } => (vec![input], exprs.iter().collect()),
         RelKind::Filter { input, predicate } => (vec![input], vec![predicate]),
         RelKind::Unnest { input, collection, .. } => (vec![input], vec![collection]),
-        RelKind::Join { left, right, condition, .. } => (vec![left, right], condition.iter().collect()),
+        RelKind::Watermark { input, expr, .. } => (vec![input], vec![expr]),
+        RelKind::Windows { input, .. } => (vec![input], vec![]),
+        RelKind::Temporal { left, right, keys, condition, .. } => {
+            (vec![left, right], keys.iter().map(|(key, _)| key).chain(condition).collect())
+        }
+        RelKind::Join { left, right, condition, .. } | RelKind::Correlate { left, right, condition, .. } => {
+            (vec![left, right], condition.iter().collect())
+        }
+        RelKind::Expand { input, keys, .. } => (vec![input], keys.iter().collect()),
         RelKind::Aggregate { input, groups, calls } => (
             vec![input],
             groups.iter().chain(calls.iter().flat_map(|call| call.args.iter().chain(&call.filter))).collect(),
@@ -44,8 +52,10 @@ pub(super) fn parts(rel: &Rel) -> (Vec<&Rel>, Vec<&Expr>) {
 fn visit_relation(rel: &Rel, level: usize, limit: usize, found: &mut BTreeSet<Outer>) {
     stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
         let (inputs, exprs) = parts(rel);
-        for input in inputs {
-            visit_relation(input, level, limit, found);
+        for (i, input) in inputs.into_iter().enumerate() {
+            // The right side of a correlation is a query inside of this one.
+            let inside = usize::from(i == 1 && matches!(rel.kind, RelKind::Correlate { .. }));
+            visit_relation(input, level + inside, limit, found);
         }
         for expr in exprs {
             visit_expr(expr, level, limit, found);

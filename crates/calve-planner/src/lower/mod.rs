@@ -10,6 +10,8 @@
 //!   subquery for another row of the result and do not know NOT IN with NULLs inside of expressions.
 
 mod aggregate;
+mod correlate;
+mod expand;
 mod expr;
 mod fetch;
 mod filter;
@@ -26,8 +28,12 @@ mod set_op;
 mod shape;
 mod single_row;
 mod statistics;
+mod stream;
 mod subquery;
+mod temporal;
 mod unnest;
+mod watermark;
+mod window;
 
 #[cfg(test)]
 mod tests;
@@ -41,10 +47,13 @@ use datafusion::arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{Column, DataFusionError, TableReference};
 use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, Projection, TableSource};
 
+use crate::bind::late;
 use crate::catalog::TableEntry;
 use crate::rel::{Field, Rel};
 
+pub(crate) use free::parts;
 pub use session::session_state;
+pub use stream::changelog;
 
 /// What lowering needs to know of the statement.
 pub struct LowerContext<'a> {
@@ -61,6 +70,8 @@ pub struct LowerContext<'a> {
 /// What `source` says; `not-supported` for correlated subqueries that cannot be taken apart and for types without
 /// values; `internal` if the algebra contradicts itself.
 pub fn plan(rel: &Rel, context: &LowerContext) -> Result<LogicalPlan> {
+    let in_time = late::without_late_rows(rel)?;
+    let rel = in_time.as_ref().unwrap_or(rel);
     let mut lowering = Lowering { context, qualifiers: Names::default(), names: Names::default() };
     let lowered = lowering.relation(rel, 0, None)?;
     let names = unique_names(rel.fields.iter().map(|f| f.name.as_str()));

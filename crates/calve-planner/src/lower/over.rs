@@ -146,7 +146,8 @@ impl Lowering<'_> {
             OverFunction::Lag | OverFunction::Lead => shifted(call, args, window)?,
             OverFunction::Aggregate(function) => {
                 let types: Vec<_> = call.args.iter().map(|arg| arg.data_type.clone()).collect();
-                let lowered = function.call(args, &types, &call.data_type, false, None, vec![], &self.context.eval)?;
+                let eval = &self.context.eval;
+                let lowered = function.call(args, &types, &call.data_type, call.distinct, None, vec![], eval)?;
                 lowered
                     .transform_down(|e| match e {
                         DfExpr::AggregateFunction(aggregate) => {
@@ -273,8 +274,26 @@ fn counts_in_values(call: &OverCall) -> bool {
 fn number(key: DfExpr, logical: &LogicalType) -> DfExpr {
     match logical {
         LogicalType::BigInt => cast(key, ArrowType::Decimal128(38, 0)),
+        LogicalType::Decimal { scale, .. } => cast(key, ArrowType::Decimal128(38, i8::try_from(*scale).unwrap_or(0))),
+        LogicalType::Float | LogicalType::Double => cast(key, ArrowType::Float64),
         LogicalType::Date => cast(cast(key, ArrowType::Int32), ArrowType::Int64),
+        other if other.is_datetime() => cast(cast(key, ArrowType::Int64), ArrowType::Decimal128(38, 0)),
         _ => cast(key, ArrowType::Int64),
+    }
+}
+
+/// A distance as a value that can be added to [`number`].
+fn distance(n: u64, logical: &LogicalType) -> ScalarValue {
+    let decimal = |n: i128, scale: u8| ScalarValue::Decimal128(Some(n), 38, i8::try_from(scale).unwrap_or(0));
+    let n = i128::from(n);
+    match logical {
+        LogicalType::BigInt => decimal(n, 0),
+        LogicalType::Decimal { scale, .. } => decimal(n, *scale),
+        LogicalType::Float | LogicalType::Double => ScalarValue::Float64(Some(n as f64 / 1e9)),
+        LogicalType::Timestamp(p) | LogicalType::TimestampLtz(p) if *p > 6 => decimal(n * 1_000_000, 0),
+        other if other.is_datetime() && *other != LogicalType::Date => decimal(n * 1_000, 0),
+        // DataFusion wraps around; no two values of the narrower types are farther apart than this.
+        _ => ScalarValue::Int64(Some(i64::try_from(n).map_or(FARTHEST, |n| n.min(FARTHEST)))),
     }
 }
 
@@ -287,12 +306,9 @@ fn frame(call: &OverCall) -> WindowFrame {
     }
     let Frame { range, start, end } = call.frame;
     let units = if range { WindowFrameUnits::Range } else { WindowFrameUnits::Rows };
-    let wide = matches!(call.order.as_slice(), [key] if key.expr.data_type.logical == LogicalType::BigInt);
-    let distance = |n: i64| match (range, wide) {
-        (false, _) => ScalarValue::UInt64(Some(n.unsigned_abs())),
-        (true, true) => ScalarValue::Decimal128(Some(i128::from(n.unsigned_abs())), 38, 0),
-        // DataFusion wraps around; no two values of the narrower types are farther apart than this.
-        (true, false) => ScalarValue::Int64(Some(n.checked_abs().map_or(FARTHEST, |n| n.min(FARTHEST)))),
+    let distance = |n: i64| match call.order.first() {
+        Some(key) if range => distance(n.unsigned_abs(), &key.expr.data_type.logical),
+        _ => ScalarValue::UInt64(Some(n.unsigned_abs())),
     };
     let null = ScalarValue::UInt64(None);
     let bound = |bound: Bound| match bound {

@@ -18,6 +18,7 @@ use super::filter::conjuncts;
 use super::plans::{and, filter_plan, join_plans, last_column, one_row, same_values};
 use super::set_op::union_inputs;
 use super::subquery::Domain;
+use super::temporal::Temporal;
 use super::unnest::Unnest;
 use super::{Lowered, Lowering, Outer, failed, free, shape, zip};
 use crate::catalog::TableEntry;
@@ -47,9 +48,42 @@ impl Lowering<'_> {
                 let right = self.relation(right, level, domain)?;
                 self.join(left, right, *kind, condition.as_ref(), level, domain)
             }
+            RelKind::Correlate { left, right, kind, condition } => {
+                let left = self.relation(left, level, domain)?;
+                self.correlate(left, right, *kind, condition.as_ref(), level, domain)
+            }
+            RelKind::Expand { input, keys, sets } => {
+                let input = self.relation(input, level, domain)?;
+                self.expand(input, keys, sets, &rel.fields, level, domain)
+            }
             RelKind::Aggregate { input, groups, calls } => {
                 let input = self.relation(input, level, domain)?;
                 self.aggregate(input, groups, calls, &rel.fields, level, domain)
+            }
+            RelKind::Watermark { input, column, expr, interval, shown } => {
+                let input = self.relation(input, level, domain)?;
+                if !shown {
+                    return Ok(input);
+                }
+                self.watermark(input, *column, expr, *interval, &rel.fields, level, domain)
+            }
+            RelKind::Windows { input, time, window, partition, watermark } => {
+                let lowered = self.relation(input, level, domain)?;
+                let time_type = &input.fields.get(*time).ok_or_else(|| Error::internal("no time column"))?.data_type;
+                let time = (*time, &time_type.logical);
+                self.windows(lowered, time, *window, (partition, *watermark), &rel.fields)
+            }
+            RelKind::Temporal { left, right, outer, latest, keys, condition, left_time, right_time } => {
+                let sides = (self.relation(left, level, domain)?, self.relation(right, level, domain)?);
+                let join = Temporal {
+                    outer: *outer,
+                    latest: *latest,
+                    keys,
+                    condition: condition.as_ref(),
+                    left_time: *left_time,
+                    right_time: *right_time,
+                };
+                self.temporal(sides, &join, &rel.fields, level, domain)
             }
             RelKind::Unnest { input, collection, outer, ordinality } => {
                 let input = self.relation(input, level, domain)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use calve_stream::planner::StreamPlanner;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::optimizer::{Optimizer, OptimizerRule};
@@ -41,6 +42,7 @@ pub fn session_state(partitions: usize, runtime: Arc<RuntimeEnv>) -> SessionStat
     SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(runtime)
+        .with_query_planner(Arc::new(StreamPlanner))
         .with_optimizer_rules(optimizer_rules())
         .with_physical_optimizer_rules(physical_optimizer_rules())
         .build()

@@ -26,6 +26,7 @@ use datafusion::logical_expr::{
 };
 
 use super::expr::{Scope, Subqueries, outer_references, references};
+use super::filter::in_values;
 use super::plans::{and, filter_plan, join_plans, last_column, same_values};
 use super::{Lowered, Lowering, Outer, failed, free, single_row};
 use crate::expr::{Expr, ExprKind, SubqueryKind};
@@ -152,8 +153,11 @@ impl Lowering<'_> {
             SubqueryKind::Exists { negated } => self.exists(&input, query, &keys, *negated, level),
             SubqueryKind::In { expr: x, negated } => {
                 let scope = Scope::new(&input, level, values.clone());
-                let value = self.expr(x, &scope)?;
-                let (plan, is_in) = self.is_in(&input, query, &keys, (value, &x.data_type), level)?;
+                let xs = in_values(x, query)
+                    .into_iter()
+                    .map(|x| Ok((self.expr(x, &scope)?, &x.data_type)))
+                    .collect::<Result<_>>()?;
+                let (plan, is_in) = self.is_in(&input, query, &keys, xs, level)?;
                 Ok((plan, if *negated { !is_in } else { is_in }))
             }
         }
@@ -260,58 +264,79 @@ impl Lowering<'_> {
             let plan = join_plans(base.plan, plan, JoinType::Inner, None)?;
             return Ok((plan, if negated { !present } else { present }));
         }
-        let (sub, present) = self.marked(sub, None)?;
+        let (sub, present) = self.marked(sub, vec![])?;
         let plan = join_back(base, sub)?;
         Ok((plan, if negated { present.is_null() } else { present.is_not_null() }))
     }
 
     /// `x IN (query)`: TRUE if a row equals x; else FALSE if there is no row; else NULL if x or a row is NULL; else
-    /// FALSE.
+    /// FALSE. Of several columns each may be the NULL, whatever the others are: so does Flink.
     fn is_in(
         &mut self,
         input: &Lowered,
         query: &Rel,
         keys: &BTreeSet<Outer>,
-        (x, data_type): (DfExpr, &DataType),
+        values: Vec<(DfExpr, &DataType)>,
         level: usize,
     ) -> Result<(LogicalPlan, DfExpr)> {
         let (base, sub) = self.correlated(input, query, keys, level)?;
-        let column = sub.columns.first().cloned().ok_or_else(|| Error::internal("IN over a query without a column"))?;
-        let column = DfExpr::Column(column);
-        let nullable = x.nullable(base.plan.schema().as_ref()).map_err(failed)?
-            || column.nullable(sub.plan.schema().as_ref()).map_err(failed)?;
-        if nullable && data_type.logical.is_constructed() {
-            return Err(Error::unsupported("IN with nullable values of constructed types as a value"));
+        let columns: Vec<DfExpr> = references(&sub.columns).into_iter().take(values.len()).collect();
+        if columns.len() != values.len() {
+            return Err(Error::internal("IN over a query with too few columns"));
+        }
+        let mut nullable = false;
+        for ((x, data_type), column) in values.iter().zip(&columns) {
+            let may_be_null = x.nullable(base.plan.schema().as_ref()).map_err(failed)?
+                || column.nullable(sub.plan.schema().as_ref()).map_err(failed)?;
+            if may_be_null && data_type.logical.is_constructed() {
+                return Err(Error::unsupported("IN with nullable values of constructed types as a value"));
+            }
+            nullable |= may_be_null;
         }
 
-        let found = Lowered { plan: filter_plan(sub.plan.clone(), Some(column.clone().is_not_null()))?, ..sub.clone() };
-        let (found, equals, present) = {
-            let (found, present) = self.marked(found, Some(column.clone()))?;
-            let value = DfExpr::Column(found.columns.first().cloned().ok_or_else(|| Error::internal("no column"))?);
-            let equals = self.equal(x.clone(), value, data_type)?;
-            (found, equals, present)
-        };
+        let known = and(columns.iter().map(|c| c.clone().is_not_null()).collect());
+        let found = Lowered { plan: filter_plan(sub.plan.clone(), known)?, ..sub.clone() };
+        let (found, present) = self.marked(found, columns.clone())?;
         let mut conditions = same_values(&base, &found)?;
-        conditions.push(equals);
+        for ((x, data_type), column) in values.iter().zip(&found.columns) {
+            conditions.push(self.equal(x.clone(), DfExpr::Column(column.clone()), data_type)?);
+        }
         let plan = join_plans(base.plan.clone(), found.plan, JoinType::Left, and(conditions))?;
         if !nullable {
             return Ok((plan, present.is_not_null()));
         }
 
-        let counts = aggregate(sub.plan, &sub.outer, vec![count_all(), count(column)])?;
+        // Rows, and those of them without a NULL.
+        let any_null = columns.iter().map(|c| c.clone().is_null()).reduce(DfExpr::or).unwrap_or_else(|| lit(false));
+        let whole = when(any_null, lit(datafusion::common::ScalarValue::Boolean(None))).otherwise(lit(true));
+        let whole = whole.map_err(failed)?;
+        let width = columns.len();
+        let mut exprs: Vec<_> = vec![(whole, "whole".to_owned())];
+        exprs.extend(sub.outer.values().map(|c| (DfExpr::Column(c.clone()), "outer".to_owned())));
+        let counted = if width == 1 {
+            (sub.plan, columns.into_iter().next(), sub.outer)
+        } else {
+            let (plan, mut all) = self.project("sq", sub.plan, exprs)?;
+            let outer = all.split_off(1);
+            (plan, references(&all).into_iter().next(), rekeyed(&sub.outer, outer))
+        };
+        let (plan_of_rows, whole, outer) = counted;
+        let whole = whole.ok_or_else(|| Error::internal("IN over a query without a column"))?;
+        let counts = aggregate(plan_of_rows, &outer, vec![count_all(), count(whole)])?;
         let mut columns = counts.schema().columns();
-        let calls = columns.split_off(sub.outer.len());
+        let calls = columns.split_off(outer.len());
         let mut exprs: Vec<_> = references(&calls).into_iter().zip(["rows", "known"].map(str::to_owned)).collect();
         exprs.extend(references(&columns).into_iter().map(|c| (c, "outer".to_owned())));
         let (counts, mut columns) = self.project("sq", counts, exprs)?;
-        let outer = columns.split_off(2);
-        let counts = Lowered { plan: counts, columns: vec![], outer: rekeyed(&sub.outer, outer) };
+        let keys = columns.split_off(2);
+        let counts = Lowered { plan: counts, columns: vec![], outer: rekeyed(&outer, keys) };
         let (rows, known) = match references(&columns).as_slice() {
             [rows, known] => (rows.clone(), known.clone()),
             _ => return Err(Error::internal("a count is missing")),
         };
         let plan = join_back(Lowered { plan, ..base }, counts)?;
-        let unknown = x.is_null().or(known.lt(rows.clone()));
+        let any_null = values.into_iter().map(|(x, _)| x.is_null()).reduce(DfExpr::or).unwrap_or_else(|| lit(false));
+        let unknown = any_null.or(known.lt(rows.clone()));
         let value = when(present.is_not_null(), lit(true))
             .when(rows.clone().is_null().or(rows.eq(lit(0_i64))), lit(false))
             .when(unknown, lit(datafusion::common::ScalarValue::Boolean(None)))
@@ -322,9 +347,9 @@ impl Lowering<'_> {
 
     /// The distinct values (and what they are for) of a subquery, with a column that is NULL after an outer join
     /// without a match.
-    fn marked(&mut self, sub: Lowered, value: Option<DfExpr>) -> Result<(Lowered, DfExpr)> {
-        let width = usize::from(value.is_some());
-        let mut exprs: Vec<_> = value.into_iter().map(|v| (v, "value".to_owned())).collect();
+    fn marked(&mut self, sub: Lowered, values: Vec<DfExpr>) -> Result<(Lowered, DfExpr)> {
+        let width = values.len();
+        let mut exprs: Vec<_> = values.into_iter().map(|v| (v, "value".to_owned())).collect();
         exprs.extend(sub.outer.values().map(|c| (DfExpr::Column(c.clone()), c.name.clone())));
         let (plan, columns) = self.project("sq", sub.plan, exprs)?;
         let plan = LogicalPlan::Distinct(Distinct::All(Arc::new(plan)));

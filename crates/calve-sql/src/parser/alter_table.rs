@@ -5,7 +5,7 @@ use sqlparser::tokenizer::Token;
 
 use super::Parser;
 use crate::statement::{
-    AddedPartition, AlterTable, AlterTableChange, AlteredElements, ColumnKind, ColumnPosition, Statement,
+    AddedPartition, AlterTable, AlterTableChange, AlteredElements, ColumnKind, ColumnPosition, Ident, PartitionField, Statement,
 };
 
 impl Parser {
@@ -21,13 +21,21 @@ impl Parser {
         } else if self.keyword("RESET") {
             AlterTableChange::Reset(self.maybe_empty(|p| p.string("an option's name in quotes"))?)
         } else if self.keyword("ADD") {
-            if self.is_keyword(0, "PARTITION") || self.is_keyword(0, "IF") && self.is_keyword(1, "NOT") {
+            if self.is_partition_field() {
+                AlterTableChange::AddPartitionField { field: self.altered_field()?, name: self.field_name()? }
+            } else if self.is_keyword(0, "PARTITION") || self.is_keyword(0, "IF") && self.is_keyword(1, "NOT") {
                 self.add_partitions()?
             } else {
                 AlterTableChange::Add(self.altered_elements()?)
             }
         } else if self.keyword("MODIFY") {
             AlterTableChange::Modify(self.altered_elements()?)
+        } else if self.is_keyword(0, "REPLACE") && self.is_keyword(1, "PARTITION") {
+            self.at += 1;
+            let from = self.altered_field()?;
+            self.expect_keywords(&["WITH"])?;
+            let to = self.partition_field()?;
+            AlterTableChange::ReplacePartitionField { from, to, name: self.field_name()? }
         } else if self.keyword("DROP") {
             self.drop_elements()?
         } else {
@@ -36,13 +44,19 @@ impl Parser {
         Ok(Statement::AlterTable(Box::new(AlterTable { name, if_exists, change, span })))
     }
 
-    /// `( item, item )` or `()`.
-    fn maybe_empty<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
-        if self.peek(0) == Some(&Token::LParen) && self.peek(1) == Some(&Token::RParen) {
-            self.at += 2;
-            return Ok(vec![]);
-        }
-        self.list(item)
+    /// `PARTITION FIELD ..`, behind ADD, DROP or REPLACE.
+    fn is_partition_field(&self) -> bool {
+        self.is_keyword(0, "PARTITION") && self.is_keyword(1, "FIELD")
+    }
+
+    fn altered_field(&mut self) -> Result<PartitionField> {
+        self.expect_keywords(&["PARTITION", "FIELD"])?;
+        self.partition_field()
+    }
+
+    /// `[AS name]`
+    fn field_name(&mut self) -> Result<Option<Ident>> {
+        if self.keyword("AS") { self.ident("the name of a partition field").map(Some) } else { Ok(None) }
     }
 
     fn rename(&mut self) -> Result<AlterTableChange> {
@@ -66,6 +80,9 @@ impl Parser {
     }
 
     fn drop_elements(&mut self) -> Result<AlterTableChange> {
+        if self.is_partition_field() {
+            return Ok(AlterTableChange::DropPartitionField(self.altered_field()?));
+        }
         let if_exists = self.if_exists();
         if if_exists || self.is_keyword(0, "PARTITION") {
             let mut partitions = vec![];

@@ -10,9 +10,11 @@ use crate::statement::{
 };
 
 impl Parser {
+    /// `CREATE [OR REPLACE] [TEMPORARY] TABLE ..`, `REPLACE TABLE .. AS query`
     pub(super) fn create_table(&mut self) -> Result<Statement> {
+        let replace = self.is_keyword(0, "REPLACE");
         self.at += 1;
-        let or_replace = self.keywords(&["OR", "REPLACE"]);
+        let or_replace = !replace && self.keywords(&["OR", "REPLACE"]);
         let temporary = self.keyword("TEMPORARY");
         self.expect_keywords(&["TABLE"])?;
         let if_not_exists = self.if_not_exists();
@@ -20,6 +22,7 @@ impl Parser {
             name: self.name("the name of a table")?,
             temporary,
             or_replace,
+            replace,
             if_not_exists,
             ..self.empty_elements()
         };
@@ -38,6 +41,9 @@ impl Parser {
             table.partitioned_by = self.list(Self::partition_field)?;
         }
         table.properties = self.properties()?;
+        if replace && !self.is_keyword(0, "AS") {
+            return Err(self.expected("AS and a query"));
+        }
         if self.is_keyword(0, "LIKE") {
             table.like = Some(self.table_like()?);
         } else if self.keyword("AS") {
@@ -59,6 +65,7 @@ impl Parser {
             name: Name { parts: vec![], span: self.span() },
             temporary: false,
             or_replace: false,
+            replace: false,
             if_not_exists: false,
             columns: vec![],
             primary_key: None,
@@ -299,7 +306,7 @@ impl Parser {
         inner.expression(&[])
     }
 
-    fn partition_field(&mut self) -> Result<PartitionField> {
+    pub(super) fn partition_field(&mut self) -> Result<PartitionField> {
         let start = self.span();
         // the names of transforms are no reserved words here
         let first = match (self.peek(0), self.peek(1)) {

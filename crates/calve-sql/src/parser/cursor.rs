@@ -6,7 +6,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use crate::hints::Hints;
 use crate::reserved::{is_reserved, reserved_word};
 use crate::script::ScriptStatement;
-use crate::statement::{Ident, Name, Property, Statement};
+use crate::statement::{Ident, Name, Property, Text};
 use crate::tokens::{span_of, tokenize};
 
 /// A cursor over the tokens of one statement.
@@ -41,23 +41,7 @@ impl Parser {
 
     /// The text of the statement from `start` to `end`; empty outside of it.
     pub(super) fn text(&self, start: Location, end: Location) -> String {
-        let Some(source) = &self.source else { return String::new() };
-        let mut at = Location { line: source.line, column: source.column };
-        let (mut from, mut to) = (None, source.text.len());
-        for (byte, c) in source.text.char_indices() {
-            if at == start {
-                from = Some(byte);
-            }
-            if at == end {
-                to = byte;
-                break;
-            }
-            at = match c {
-                '\n' => Location { line: at.line + 1, column: 1 },
-                _ => Location { column: at.column + 1, ..at },
-            };
-        }
-        from.and_then(|from| source.text.get(from..to)).unwrap_or("").to_owned()
+        self.source.as_ref().map_or_else(String::new, |source| source.slice(Span::new(start, end)).to_owned())
     }
 
     pub(super) fn peek(&self, ahead: usize) -> Option<&Token> {
@@ -75,6 +59,11 @@ impl Parser {
     /// The place of the token before.
     pub(crate) fn last_span(&self) -> Span {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or_else(|| self.span(), |t| span_of(t.span))
+    }
+
+    /// How many tokens were read.
+    pub(crate) fn read(&self) -> usize {
+        self.at
     }
 
     pub(crate) fn is_end(&self) -> bool {
@@ -204,11 +193,7 @@ impl Parser {
         if !self.keyword("WITH") {
             return Ok(vec![]);
         }
-        if self.peek(0) == Some(&Token::LParen) && self.peek(1) == Some(&Token::RParen) {
-            self.at += 2;
-            return Ok(vec![]);
-        }
-        self.list(Self::property)
+        self.maybe_empty(Self::property)
     }
 
     /// `'k' = 'v'`
@@ -240,10 +225,45 @@ impl Parser {
         Ok((column, self.expression(&[Token::Comma, Token::RParen])?))
     }
 
-    /// Takes the rest of the statement as one that is recognised by name alone.
-    pub(super) fn other(&mut self, feature: &'static str) -> Statement {
+    /// A text in quotes.
+    pub(super) fn quoted(&mut self, what: &str) -> Result<Text> {
         let span = self.span();
-        self.at = self.tokens.len();
-        Statement::Other { feature, span }
+        Ok(Text { value: self.string(what)?, span })
+    }
+
+    pub(super) fn is_string(&self) -> bool {
+        matches!(self.peek(0), Some(Token::SingleQuotedString(_) | Token::UnicodeStringLiteral(_)))
+    }
+
+    /// Whether the token of an index is an unquoted word.
+    pub(super) fn is_word_at(&self, at: usize, word: &str) -> bool {
+        matches!(self.tokens.get(at).map(|t| &t.token), Some(Token::Word(w))
+            if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+    }
+
+    /// The index of the first token from here on, outside of parentheses and brackets, at which `ends` says so; behind
+    /// the last one if there is none.
+    pub(super) fn end_before(&self, ends: impl Fn(&Self, usize) -> bool) -> usize {
+        let mut depth = 0_usize;
+        for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
+            if depth == 0 && ends(self, at) {
+                return at;
+            }
+            match token.token {
+                Token::LParen | Token::LBracket => depth += 1,
+                Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        self.tokens.len()
+    }
+
+    /// `( item, item )` or `()`.
+    pub(super) fn maybe_empty<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        if self.peek(0) == Some(&Token::LParen) && self.peek(1) == Some(&Token::RParen) {
+            self.at += 2;
+            return Ok(vec![]);
+        }
+        self.list(item)
     }
 }

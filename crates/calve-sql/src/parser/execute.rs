@@ -18,7 +18,7 @@ impl Parser {
             return Ok(Statement::StatementSet(self.statement_set(span)?));
         }
         if self.is_keyword(0, "PLAN") {
-            return Ok(self.other("EXECUTE PLAN"));
+            return self.execute_plan();
         }
         self.query_or_insert()?.ok_or_else(|| self.expected("a query, INSERT, STATEMENT SET or PLAN"))
     }
@@ -38,7 +38,7 @@ impl Parser {
     }
 
     /// `STATEMENT SET BEGIN insert; .. END`, of a statement that begins at `span`.
-    fn statement_set(&mut self, span: Span) -> Result<StatementSet> {
+    pub(super) fn statement_set(&mut self, span: Span) -> Result<StatementSet> {
         self.expect_keywords(&["STATEMENT", "SET", "BEGIN"])?;
         let mut inserts = vec![];
         loop {
@@ -55,7 +55,7 @@ impl Parser {
             inserts.push(self.part(to).insert()?);
             self.expect(&Token::SemiColon)?;
         }
-        self.hints.check_places(None)?;
+        self.hints.check_places(None::<&sqlparser::ast::Query>)?;
         Ok(StatementSet { inserts, span: span.to(self.last_span()) })
     }
 
@@ -68,8 +68,8 @@ impl Parser {
         if self.is_keyword(0, "INSERT") {
             return Ok(Some(Statement::Insert(self.insert()?)));
         }
-        if self.is_keyword(0, "UPSERT") && self.is_keyword(1, "INTO") {
-            return Ok(Some(self.other("UPSERT INTO")));
+        if self.is_keyword(0, "UPSERT") {
+            return self.upsert().map(Some);
         }
         if self.at_query() { Ok(Some(Statement::Query(self.query()?))) } else { Ok(None) }
     }
@@ -78,11 +78,6 @@ impl Parser {
     pub(super) fn explain(&mut self) -> Result<Statement> {
         let start = self.span();
         self.at += 1;
-        if matches!(self.peek(0), Some(Token::SingleQuotedString(_)))
-            || self.is_keyword(0, "PLAN") && matches!(self.peek(1), Some(Token::SingleQuotedString(_)))
-        {
-            return Ok(self.other("EXPLAIN of a compiled plan"));
-        }
         let mut details: Vec<String> = vec![];
         if self.is_keyword(0, "PLAN") {
             self.expect_keywords(&["PLAN", "FOR"])?;
@@ -99,10 +94,7 @@ impl Parser {
             Statement::StatementSet(self.statement_set(place)?)
         } else if self.is_keyword(0, "CREATE") || self.is_keyword(0, "REPLACE") {
             let created = self.statement()?;
-            let has_query = match &created {
-                Statement::CreateTable(table) => table.query.is_some(),
-                created => matches!(created, Statement::Other { .. }),
-            };
+            let has_query = matches!(&created, Statement::CreateTable(table) if table.query.is_some());
             if !has_query {
                 return Err(Error::new("syntax-error", "EXPLAIN of CREATE needs a table with AS and a query")
                     .with_detail("The statement must define a query using the AS clause (i.e. CTAS/RTAS statements).")

@@ -1,15 +1,17 @@
 //! `INSERT`.
 
-use calve_types::{Error, Result};
+use calve_types::Result;
 use sqlparser::tokenizer::Token;
 
 use super::{Parser, QUERY};
-use crate::statement::{Ident, Insert};
+use crate::statement::Insert;
 
 impl Parser {
-    /// `INSERT ..`, up to the end of the tokens.
+    /// `INSERT ..` or `UPSERT ..`, up to the end of the tokens.
     pub(super) fn insert(&mut self) -> Result<Insert> {
-        self.expect_keywords(&["INSERT"])?;
+        if !self.keyword("UPSERT") {
+            self.expect_keywords(&["INSERT"])?;
+        }
         let overwrite = if self.keyword("OVERWRITE") {
             true
         } else if self.keyword("INTO") {
@@ -27,16 +29,8 @@ impl Parser {
         let is_list = self.peek(0) == Some(&Token::LParen)
             && !QUERY.iter().any(|word| self.is_keyword(1, word))
             && self.peek(1) != Some(&Token::LParen);
-        let columns = if is_list { Some(self.list(Self::insert_column)?) } else { None };
+        let columns = if is_list { Some(self.list(|p| p.name("a column name"))?) } else { None };
         let query = self.query()?;
         Ok(Insert { table, hint, overwrite, partition, columns, query })
-    }
-
-    fn insert_column(&mut self) -> Result<Ident> {
-        let column = self.ident("a column name")?;
-        if self.peek(0) == Some(&Token::Period) {
-            return Err(Error::unsupported("nested columns in the column list of INSERT").at(column.span));
-        }
-        Ok(column)
     }
 }

@@ -1,14 +1,19 @@
 //! Statements from tokens: one file for each kind.
 
 mod alter_table;
+mod change;
 mod create_table;
 mod cursor;
 pub(crate) mod depth;
 mod execute;
+mod function;
 mod insert;
 mod locate;
+mod materialized;
+mod model;
 mod object;
 mod other;
+mod plan;
 mod query;
 mod rewrite;
 mod set;
@@ -45,16 +50,8 @@ pub fn parse(statement: &ScriptStatement) -> Result<Statement> {
     let mut parser = Parser::new(statement)?;
     let parsed = parser.statement()?;
     parser.expect_end()?;
-    if !matches!(
-        parsed,
-        Statement::Other { .. }
-            | Statement::Query(_)
-            | Statement::Insert(_)
-            | Statement::Explain { .. }
-            | Statement::StatementSet(_)
-    ) {
-        parser.hints.check_places(None)?;
-    }
+    // what holds queries has taken its hints
+    parser.hints.check_places(None::<&sqlparser::ast::Query>)?;
     Ok(parsed)
 }
 
@@ -94,12 +91,27 @@ impl Parser {
             "EXECUTE" => self.execute(),
             "BEGIN" => self.begin(),
             "END" => self.end(),
-            "ALTER" if self.is_keyword(1, "VIEW") => self.alter_view(),
-            "ALTER" if self.is_keyword(1, "TABLE") => self.alter_table(),
+            "ALTER" => self.alter(),
+            "DELETE" => self.delete(),
+            "UPDATE" => self.update(),
+            "TRUNCATE" => self.truncate(),
+            "ANALYZE" => self.analyze(),
+            "MERGE" => self.merge(),
+            "UPSERT" => self.upsert(),
+            "REPLACE" => self.create_table(),
+            "CALL" => self.call(),
+            "COMPILE" => self.compile_plan(),
+            "LOAD" => self.load_module(),
+            "UNLOAD" => self.unload_module(),
+            "ADD" => self.add_jar(),
+            "REMOVE" => self.remove_jar(),
+            "STOP" => self.stop_job(),
             "CLEAR" | "QUIT" | "EXIT" | "HELP" if self.peek(1).is_none() => {
-                Ok(self.other("a command of the SQL client"))
+                let span = self.span();
+                self.at += 1;
+                Ok(Statement::Other { feature: "a command of the SQL client", span })
             }
-            _ => self.other_statement(),
+            _ => Err(self.expected("a statement")),
         }
     }
 }

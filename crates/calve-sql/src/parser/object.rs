@@ -1,10 +1,10 @@
-//! `CREATE`, `DROP`, `USE` and `DESCRIBE`.
+//! `CREATE`, `ALTER`, `DROP`, `USE` and `DESCRIBE`.
 
-use calve_types::Result;
+use calve_types::{Error, Result};
 use sqlparser::tokenizer::Token;
 
 use super::Parser;
-use crate::statement::{CreateCatalog, CreateDatabase, Statement};
+use crate::statement::{AlterCatalog, CreateCatalog, CreateDatabase, Statement};
 
 impl Parser {
     pub(super) fn create(&mut self) -> Result<Statement> {
@@ -30,19 +30,11 @@ impl Parser {
                 let properties = self.properties()?;
                 Ok(Statement::CreateDatabase(CreateDatabase { name, if_not_exists, comment, properties }))
             }
-            Some("TABLE") if self.is_keyword(n - 1, "MATERIALIZED") => Ok(self.other("CREATE MATERIALIZED TABLE")),
+            Some("TABLE") if self.is_keyword(n - 1, "MATERIALIZED") => self.create_materialized_table(),
             Some("TABLE") => self.create_table(),
             Some("VIEW") => self.create_view(),
-            Some("FUNCTION") => {
-                let start = self.at;
-                self.at += n + 1;
-                self.if_not_exists();
-                self.name("the name of a function")?;
-                self.expect_keywords(&["AS"])?;
-                self.at = start;
-                Ok(self.other("CREATE FUNCTION"))
-            }
-            Some("MODEL") => Ok(self.other("CREATE MODEL")),
+            Some("FUNCTION") => self.create_function(),
+            Some("MODEL") => self.create_model(),
             _ => {
                 self.at += n;
                 Err(self.expected("CATALOG, DATABASE, TABLE, VIEW or FUNCTION"))
@@ -51,6 +43,7 @@ impl Parser {
     }
 
     pub(super) fn drop_object(&mut self) -> Result<Statement> {
+        let span = self.span();
         self.at += 1;
         let temporary = self.keyword("TEMPORARY");
         if self.keyword("CATALOG") {
@@ -74,17 +67,22 @@ impl Parser {
             let if_exists = self.if_exists();
             return Ok(Statement::DropView { name: self.name("the name of a view")?, if_exists, temporary });
         }
-        for (words, feature) in [
-            (&["MATERIALIZED", "TABLE"][..], "DROP MATERIALIZED TABLE"),
-            (&["FUNCTION"], "DROP FUNCTION"),
-            (&["SYSTEM", "FUNCTION"], "DROP FUNCTION"),
-            (&["MODEL"], "DROP MODEL"),
-        ] {
-            if self.keywords(words) {
-                self.if_exists();
-                self.name("a name")?;
-                return Ok(self.other(feature));
+        if self.keyword("MODEL") {
+            let if_exists = self.if_exists();
+            return Ok(Statement::DropModel { name: self.name("the name of a model")?, if_exists, temporary });
+        }
+        if self.is_keyword(0, "MATERIALIZED") {
+            if temporary {
+                return Err(Error::new("syntax-error", "a materialized table is not temporary")
+                    .with_detail("DROP TEMPORARY MATERIALIZED TABLE is not supported.")
+                    .at(self.span()));
             }
+            self.expect_keywords(&["MATERIALIZED", "TABLE"])?;
+            let if_exists = self.if_exists();
+            return Ok(Statement::DropMaterializedTable { name: self.name("a table name")?, if_exists });
+        }
+        if self.is_keyword(0, "FUNCTION") || self.is_keyword(0, "SYSTEM") {
+            return self.drop_function(span, temporary);
         }
         Err(self.expected("CATALOG, DATABASE, TABLE, VIEW or FUNCTION"))
     }
@@ -94,8 +92,8 @@ impl Parser {
         if self.keyword("CATALOG") {
             return Ok(Statement::UseCatalog { name: self.ident("a catalog name")? });
         }
-        if self.is_keyword(0, "MODULES") && self.peek(1).is_some() {
-            return Ok(self.other("USE MODULES"));
+        if self.is_keyword(0, "MODULES") {
+            return self.use_modules();
         }
         Ok(Statement::UseDatabase { name: self.name("a database name")? })
     }
@@ -107,19 +105,71 @@ impl Parser {
             let extended = self.keyword("EXTENDED");
             return Ok(Statement::DescribeCatalog { name: self.ident("a catalog name")?, extended });
         }
-        for feature in ["DATABASE", "FUNCTION", "JOB", "MODEL"] {
-            if self.is_keyword(0, feature)
-                && matches!(self.peek(1), Some(Token::Word(_) | Token::SingleQuotedString(_)))
-            {
-                return Ok(self.other(match feature {
-                    "DATABASE" => "DESCRIBE DATABASE",
-                    "FUNCTION" => "DESCRIBE FUNCTION",
-                    "JOB" => "DESCRIBE JOB",
-                    _ => "DESCRIBE MODEL",
-                }));
-            }
+        if self.is_keyword(0, "JOB") && matches!(self.peek(1), Some(Token::SingleQuotedString(_))) {
+            self.at += 1;
+            return Ok(Statement::DescribeJob { id: self.quoted("the id of a job in quotes")? });
+        }
+        if ["DATABASE", "FUNCTION", "MODEL"].iter().any(|word| self.is_keyword(0, word))
+            && matches!(self.peek(1), Some(Token::Word(_)))
+        {
+            return self.describe_object();
         }
         let extended = self.is_keyword(0, "EXTENDED") && self.peek(1).is_some() && self.keyword("EXTENDED");
         Ok(Statement::DescribeTable { name: self.name("a table name")?, extended })
+    }
+    /// `DATABASE | FUNCTION | MODEL [EXTENDED] name`, behind DESCRIBE.
+    fn describe_object(&mut self) -> Result<Statement> {
+        let word = self.take_word().unwrap_or_default().to_ascii_uppercase();
+        let extended = self.keyword("EXTENDED");
+        Ok(match word.as_str() {
+            "DATABASE" => Statement::DescribeDatabase { name: self.name("a database name")?, extended },
+            "FUNCTION" => Statement::DescribeFunction { name: self.name("the name of a function")?, extended },
+            _ => Statement::DescribeModel { name: self.name("the name of a model")?, extended },
+        })
+    }
+
+    pub(super) fn alter(&mut self) -> Result<Statement> {
+        if self.is_keyword(1, "TABLE") {
+            self.alter_table()
+        } else if self.is_keyword(1, "VIEW") {
+            self.alter_view()
+        } else if self.is_keyword(1, "CATALOG") {
+            self.alter_catalog()
+        } else if self.is_keyword(1, "DATABASE") {
+            self.alter_database()
+        } else if self.is_keyword(1, "FUNCTION") || self.is_keyword(1, "TEMPORARY") {
+            self.alter_function()
+        } else if self.is_keyword(1, "MODEL") {
+            self.alter_model()
+        } else if self.is_keyword(1, "MATERIALIZED") {
+            self.alter_materialized_table()
+        } else {
+            self.at += 1;
+            Err(self.expected("CATALOG, DATABASE, FUNCTION, TABLE or VIEW"))
+        }
+    }
+
+    /// `ALTER CATALOG c SET (..) | RESET (..) | COMMENT 'text'`
+    fn alter_catalog(&mut self) -> Result<Statement> {
+        self.expect_keywords(&["ALTER", "CATALOG"])?;
+        let name = self.ident("a catalog name")?;
+        let change = if self.keyword("SET") {
+            AlterCatalog::Set(self.maybe_empty(Self::property)?)
+        } else if self.keyword("RESET") {
+            AlterCatalog::Reset(self.maybe_empty(|p| p.quoted("an option's name in quotes"))?)
+        } else if self.keyword("COMMENT") {
+            AlterCatalog::Comment(self.string("a comment in quotes")?)
+        } else {
+            return Err(self.expected("SET, RESET or COMMENT"));
+        };
+        Ok(Statement::AlterCatalog { name, change })
+    }
+
+    /// `ALTER DATABASE d SET (..)`
+    fn alter_database(&mut self) -> Result<Statement> {
+        self.expect_keywords(&["ALTER", "DATABASE"])?;
+        let name = self.name("a database name")?;
+        self.expect_keywords(&["SET"])?;
+        Ok(Statement::AlterDatabase { name, properties: self.maybe_empty(Self::property)? })
     }
 }

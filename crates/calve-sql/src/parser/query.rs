@@ -8,42 +8,19 @@ use super::cursor::Parser;
 use super::depth::{self, on_deep_stack};
 use super::{DEPTH, rewrite};
 use crate::dialect::{FlinkDialect, UNSUPPORTED};
+use crate::places::Places;
 use crate::reserved;
 use crate::statement::Query;
 use crate::tokens::span_of;
-
-/// Units of time.
-const UNITS: [&str; 6] = ["YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"];
 
 /// Refuses what sqlparser would read in another way than Flink, or not at all.
 fn check_clauses(tokens: &[TokenWithSpan]) -> Result<()> {
     let word = |i: usize, word: &str| rewrite::is_word(tokens.get(i), &[word]);
     for (i, token) in tokens.iter().enumerate() {
-        let next = tokens.get(i + 1).map(|t| &t.token);
-        if word(i, "MATCH_RECOGNIZE") && next == Some(&Token::LParen) {
-            return Err(Error::unsupported("MATCH_RECOGNIZE").at(span_of(token.span)));
-        }
-        if next == Some(&Token::RArrow) {
-            return Err(Error::unsupported("named arguments").at(span_of(token.span)));
-        }
-        if word(i, "UESCAPE") && matches!(next, Some(Token::SingleQuotedString(_))) {
-            return Err(Error::unsupported("UESCAPE").at(span_of(token.span)));
-        }
         if word(i, "MINUS") && ["SELECT", "VALUES", "WITH", "ALL", "DISTINCT"].iter().any(|k| word(i + 1, k)) {
             return Err(Error::new("syntax-error", "MINUS is not an operator of Flink SQL")
                 .with_hint("write EXCEPT")
                 .at(span_of(token.span)));
-        }
-        if word(i, "MULTISET") && next == Some(&Token::LBracket) {
-            return Err(Error::unsupported("MULTISET constructor").at(span_of(token.span)));
-        }
-        if word(i, "MEMBER") && word(i + 1, "OF") {
-            return Err(Error::unsupported("MEMBER OF").at(span_of(token.span)));
-        }
-        // an interval's unit stands behind a string: this one says what a difference of times is measured in
-        if token.token == Token::RParen && UNITS.iter().any(|unit| word(i + 1, unit)) && next != Some(&Token::LParen) {
-            let place = tokens.get(i + 1).map_or(token.span, |t| t.span);
-            return Err(Error::unsupported("a unit behind the difference of two times").at(span_of(place)));
         }
         if word(i, "COLLATE") {
             let behind_string = i
@@ -82,7 +59,9 @@ impl Parser {
         if self.is_end() {
             return Err(self.expected("a query"));
         }
-        let rest = rewrite::query(self.tokens.drain(self.at..).collect())?;
+        let written: Vec<TokenWithSpan> = self.tokens.drain(self.at..).collect();
+        let places = Places::of(&written);
+        let rest = rewrite::query(written);
         check_clauses(&rest)?;
         depth::check(&rest)?;
         let whole = span.to(rest.last().map_or(span, |t| span_of(t.span)));
@@ -99,27 +78,23 @@ impl Parser {
         let ast = parsed.map_err(|error| self.subquery_error(&parser.into_tokens()).unwrap_or(error).at(span))?;
         reserved::check(&ast)?;
         self.hints.check_places(Some(&ast))?;
-        Ok(Query { ast, hints: std::mem::take(&mut self.hints), span: whole })
+        Ok(Query { ast, hints: std::mem::take(&mut self.hints), places, span: whole })
     }
 
     /// An expression that stands before one of `ends` at the same depth of parentheses.
     pub(crate) fn expression(&mut self, ends: &[Token]) -> Result<sqlparser::ast::Expr> {
-        let mut depth = 0_usize;
-        let from = self.at;
-        while let Some(token) = self.peek(0) {
-            match token {
-                token if depth == 0 && ends.contains(token) => break,
-                Token::LParen | Token::LBracket => depth += 1,
-                Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            self.at += 1;
-        }
-        let tokens = self.tokens.get(from..self.at).unwrap_or_default().to_vec();
+        let to = self.end_before(|p, at| p.tokens.get(at).is_some_and(|t| ends.contains(&t.token)));
+        self.expression_up_to(to)
+    }
+
+    /// An expression of the tokens up to an index.
+    pub(super) fn expression_up_to(&mut self, to: usize) -> Result<sqlparser::ast::Expr> {
+        let tokens = self.tokens.get(self.at..to).unwrap_or_default().to_vec();
         if tokens.is_empty() {
             return Err(self.expected("an expression"));
         }
-        let tokens = rewrite::query(tokens)?;
+        self.at = to;
+        let tokens = rewrite::query(tokens);
         check_clauses(&tokens)?;
         depth::check(&tokens)?;
         let mut parser = sqlparser::parser::Parser::new(&FlinkDialect)

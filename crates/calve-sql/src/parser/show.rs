@@ -21,7 +21,7 @@ enum Clauses {
 }
 
 /// Lists, by Flink 2.1's grammar.
-const LISTS: [(&[&str], ShowWhat, Clauses); 12] = [
+const LISTS: [(&[&str], ShowWhat, Clauses); 15] = [
     (&["CATALOGS"], ShowWhat::Catalogs, Clauses::Like),
     (&["CURRENT", "CATALOG"], ShowWhat::CurrentCatalog, Clauses::None),
     (&["DATABASES"], ShowWhat::Databases, Clauses::FromAnyLike),
@@ -34,26 +34,15 @@ const LISTS: [(&[&str], ShowWhat, Clauses); 12] = [
     (&["MODULES"], ShowWhat::Modules { full: false }, Clauses::None),
     (&["FULL", "MODULES"], ShowWhat::Modules { full: true }, Clauses::None),
     (&["JARS"], ShowWhat::Jars, Clauses::None),
-];
-
-/// Lists that are recognised by name alone.
-const OTHERS: [(&[&str], &str); 5] = [
-    (&["PROCEDURES"], "SHOW PROCEDURES"),
-    (&["JOBS"], "SHOW JOBS"),
-    (&["MODELS"], "SHOW MODELS"),
-    (&["MATERIALIZED", "TABLES"], "SHOW MATERIALIZED TABLES"),
-    (&["CREATE", "MODEL"], "SHOW CREATE MODEL"),
+    (&["JOBS"], ShowWhat::Jobs, Clauses::None),
+    (&["PROCEDURES"], ShowWhat::Procedures, Clauses::FromAnyLike),
+    (&["MODELS"], ShowWhat::Models, Clauses::FromLike),
 ];
 
 impl Parser {
     pub(super) fn show(&mut self) -> Result<Statement> {
         let span = self.span();
         self.at += 1;
-        for (words, feature) in OTHERS {
-            if self.keywords(words) {
-                return Ok(self.other(feature));
-            }
-        }
         if self.keyword("CREATE") {
             return self.show_create();
         }
@@ -81,10 +70,12 @@ impl Parser {
             ObjectKind::Table
         } else if self.keyword("VIEW") {
             ObjectKind::View
+        } else if self.keyword("MODEL") {
+            ObjectKind::Model
         } else {
-            return Err(self.expected("CATALOG, TABLE or VIEW"));
+            return Err(self.expected("CATALOG, TABLE, VIEW or MODEL"));
         };
-        Ok(Statement::ShowCreate { kind, name: self.name("the name of a table or view")? })
+        Ok(Statement::ShowCreate { kind, name: self.name("the name of an object")? })
     }
 
     /// `FROM | IN name`

@@ -3,7 +3,7 @@
 use calve_types::Span;
 use sqlparser::ast;
 
-use super::{ColumnDef, Distribution, Ident, Name, PrimaryKey, Property, Watermark};
+use super::{ColumnDef, Distribution, Ident, Name, PartitionField, PrimaryKey, Property, Watermark};
 
 /// `ALTER TABLE [IF EXISTS] t ..`
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +61,26 @@ pub enum AlterTableChange {
         if_exists: bool,
         /// Columns and literals of each partition.
         partitions: Vec<Vec<(Ident, ast::Expr)>>,
+    },
+    /// `ADD PARTITION FIELD transform [AS name]`, an extension of Flink's syntax.
+    AddPartitionField {
+        /// The source column and its transform.
+        field: PartitionField,
+        /// `AS name`: the name of the field; made of column and transform without it.
+        name: Option<Ident>,
+    },
+    /// `DROP PARTITION FIELD transform`, an extension. A field without a transform may be a column or the name of a
+    /// field.
+    DropPartitionField(PartitionField),
+    /// `REPLACE PARTITION FIELD transform WITH transform [AS name]`, an extension. The first one may be the name of a
+    /// field.
+    ReplacePartitionField {
+        /// What is there.
+        from: PartitionField,
+        /// What takes its place.
+        to: PartitionField,
+        /// `AS name`.
+        name: Option<Ident>,
     },
 }
 

@@ -1,6 +1,6 @@
 //! Catalogs and databases.
 
-use super::{Ident, Name, Property};
+use super::{Ident, Name, Property, Text};
 
 /// `CREATE CATALOG`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,4 +26,15 @@ pub struct CreateDatabase {
     pub comment: Option<String>,
     /// `WITH`.
     pub properties: Vec<Property>,
+}
+
+/// What ALTER CATALOG changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AlterCatalog {
+    /// `SET ('k' = 'v', ..)`, maybe empty.
+    Set(Vec<Property>),
+    /// `RESET ('k', ..)`, maybe empty.
+    Reset(Vec<Text>),
+    /// `COMMENT 'text'`
+    Comment(String),
 }

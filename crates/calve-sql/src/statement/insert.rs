@@ -17,8 +17,8 @@ pub struct Insert {
     pub overwrite: bool,
     /// `PARTITION (k = v, ..)`: columns and literals.
     pub partition: Vec<(Ident, ast::Expr)>,
-    /// The column list; `None` is all.
-    pub columns: Option<Vec<Ident>>,
+    /// The column list; `None` is all. More parts name a field inside a row.
+    pub columns: Option<Vec<Name>>,
     /// The rows.
     pub query: Query,
 }

@@ -2,7 +2,12 @@
 
 mod alter;
 mod catalog;
+mod change;
+mod function;
 mod insert;
+mod materialized;
+mod model;
+mod plan;
 mod show;
 mod table;
 mod view;
@@ -12,11 +17,17 @@ use sqlparser::ast;
 
 pub use self::alter::*;
 pub use self::catalog::*;
+pub use self::change::*;
+pub use self::function::*;
 pub use self::insert::*;
+pub use self::materialized::*;
+pub use self::model::*;
+pub use self::plan::*;
 pub use self::show::*;
 pub use self::table::*;
 pub use self::view::*;
 use crate::hints::Hints;
+use crate::places::Places;
 
 /// A name of one or more parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +42,15 @@ pub struct Name {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ident {
     /// The name, unquoted.
+    pub value: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A text in quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// Its content.
     pub value: String,
     /// Where it stands.
     pub span: Span,
@@ -54,9 +74,18 @@ pub struct Query {
     pub ast: Box<ast::Query>,
     /// Hints, by the place they stand at.
     pub hints: Hints,
+    /// Where its tokens stand.
+    pub places: Places,
     /// Where the query stands.
     pub span: Span,
 }
+
+/// The name of the function that `(a - b) DAY` calls in sqlparser's tree: its arguments are `a - b` and the text of the
+/// unit, `DAY` or `DAY TO SECOND`.
+pub const DIFFERENCE: &str = "INTERVAL OF";
+
+/// The name under which `WITHIN interval` of MATCH_RECOGNIZE stands among the definitions of its symbols: the first one.
+pub const WITHIN: &str = "PATTERN WITHIN";
 
 /// A statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,8 +123,22 @@ pub enum Statement {
         /// Name.
         name: Name,
     },
+    /// `ALTER CATALOG`.
+    AlterCatalog {
+        /// Name.
+        name: Ident,
+        /// What changes.
+        change: AlterCatalog,
+    },
     /// `CREATE DATABASE`.
     CreateDatabase(CreateDatabase),
+    /// `ALTER DATABASE d SET (..)`.
+    AlterDatabase {
+        /// Name.
+        name: Name,
+        /// `SET ('k' = 'v', ..)`, maybe empty.
+        properties: Vec<Property>,
+    },
     /// `DROP DATABASE`.
     DropDatabase {
         /// Name.
@@ -133,6 +176,32 @@ pub enum Statement {
         name: Ident,
         /// `EXTENDED`.
         extended: bool,
+    },
+    /// `DESCRIBE DATABASE d`.
+    DescribeDatabase {
+        /// Name.
+        name: Name,
+        /// `EXTENDED`.
+        extended: bool,
+    },
+    /// `DESCRIBE FUNCTION f`.
+    DescribeFunction {
+        /// Name.
+        name: Name,
+        /// `EXTENDED`.
+        extended: bool,
+    },
+    /// `DESCRIBE MODEL m`.
+    DescribeModel {
+        /// Name.
+        name: Name,
+        /// `EXTENDED`.
+        extended: bool,
+    },
+    /// `DESCRIBE JOB 'id'`.
+    DescribeJob {
+        /// The job's id as written.
+        id: Text,
     },
     /// `CREATE VIEW`.
     CreateView(Box<CreateView>),
@@ -187,9 +256,95 @@ pub enum Statement {
         /// Where EXPLAIN stands.
         span: Span,
     },
-    /// Flink SQL that is recognised by name alone.
+    /// `CREATE FUNCTION`.
+    CreateFunction(Box<CreateFunction>),
+    /// `ALTER FUNCTION`.
+    AlterFunction(Box<AlterFunction>),
+    /// `DROP FUNCTION`.
+    DropFunction(DropFunction),
+    /// `LOAD MODULE m [WITH (..)]`.
+    LoadModule {
+        /// Name.
+        name: Ident,
+        /// `WITH`.
+        properties: Vec<Property>,
+    },
+    /// `UNLOAD MODULE m`.
+    UnloadModule {
+        /// Name.
+        name: Ident,
+    },
+    /// `USE MODULES m, ..`.
+    UseModules {
+        /// The modules in order, at least one.
+        names: Vec<Ident>,
+    },
+    /// `ADD JAR 'path'`.
+    AddJar {
+        /// The path.
+        path: Text,
+    },
+    /// `REMOVE JAR 'path'`.
+    RemoveJar {
+        /// The path.
+        path: Text,
+    },
+    /// `STOP JOB`.
+    StopJob(StopJob),
+    /// `COMPILE PLAN`.
+    CompilePlan(CompilePlan),
+    /// `EXECUTE PLAN 'file'`.
+    ExecutePlan {
+        /// The file that holds the plan.
+        file: Text,
+    },
+    /// `ANALYZE TABLE`.
+    AnalyzeTable(AnalyzeTable),
+    /// `CALL`.
+    Call(Call),
+    /// `DELETE FROM`.
+    Delete(Box<Delete>),
+    /// `UPDATE`.
+    Update(Box<Update>),
+    /// `TRUNCATE TABLE t`.
+    TruncateTable {
+        /// The table.
+        table: Name,
+    },
+    /// `CREATE MODEL`.
+    CreateModel(Box<CreateModel>),
+    /// `ALTER MODEL`.
+    AlterModel(AlterModel),
+    /// `DROP MODEL`.
+    DropModel {
+        /// Name.
+        name: Name,
+        /// `IF EXISTS`.
+        if_exists: bool,
+        /// `TEMPORARY`.
+        temporary: bool,
+    },
+    /// `CREATE MATERIALIZED TABLE`.
+    CreateMaterializedTable(Box<CreateMaterializedTable>),
+    /// `ALTER MATERIALIZED TABLE`.
+    AlterMaterializedTable {
+        /// Name.
+        name: Name,
+        /// What changes.
+        change: AlterMaterializedTable,
+        /// Where the statement begins.
+        span: Span,
+    },
+    /// `DROP MATERIALIZED TABLE`.
+    DropMaterializedTable {
+        /// Name.
+        name: Name,
+        /// `IF EXISTS`.
+        if_exists: bool,
+    },
+    /// Valid Flink SQL that has no syntax tree.
     Other {
-        /// Its name, such as `ALTER TABLE`.
+        /// Its name, such as `MERGE`.
         feature: &'static str,
         /// Where it begins.
         span: Span,

@@ -46,6 +46,12 @@ pub enum ShowWhat {
     },
     /// `JARS`
     Jars,
+    /// `JOBS`
+    Jobs,
+    /// `PROCEDURES`
+    Procedures,
+    /// `MODELS`
+    Models,
 }
 
 /// The filter of SHOW.
@@ -68,4 +74,6 @@ pub enum ObjectKind {
     Table,
     /// `VIEW`
     View,
+    /// `MODEL`
+    Model,
 }

@@ -14,6 +14,8 @@ pub struct CreateTable {
     pub temporary: bool,
     /// `OR REPLACE`.
     pub or_replace: bool,
+    /// `REPLACE TABLE` without CREATE: the table must be there.
+    pub replace: bool,
     /// `IF NOT EXISTS`.
     pub if_not_exists: bool,
     /// Columns in order.

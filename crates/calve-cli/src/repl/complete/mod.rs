@@ -216,7 +216,7 @@ const CONNECTORS: [&str; 4] = ["blackhole", "datagen", "filesystem", "print"];
 const FORMATS: [&str; 4] = ["csv", "json", "parquet", "raw"];
 
 fn options_of(place: calve_options::Place) -> impl Iterator<Item = &'static OptionDef> {
-    calve_options::TABLE.iter().filter(move |option| option.places.contains(&place))
+    calve_options::TABLE.iter().filter(move |option| option.ineffective.is_none() && option.places.contains(&place))
 }
 
 /// Whether the options of a connector or format may stand in tables of a connector.

@@ -16,7 +16,7 @@ use iceberg::spec::TableMetadata;
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
 use uuid::Uuid;
 
-use self::store::{Failure, Store};
+use self::store::{Failure, Renamed, Store};
 use super::create::new_metadata;
 use super::metadata::{Head, apply, check_readable, check_requirements, deletes_old_metadata, encode, plain};
 use super::names::{check_namespace, check_table};
@@ -217,6 +217,17 @@ impl Catalog for JdbcCatalog {
         Ok(())
     }
 
+    async fn set_namespace_properties(
+        &self,
+        namespace: &[String],
+        properties: BTreeMap<String, String>,
+    ) -> Result<()> {
+        if namespace.is_empty() || !self.namespace_exists(namespace).await? {
+            return Err(self.settings.unknown_database(namespace));
+        }
+        self.store.set_namespace_properties(namespace, properties).await
+    }
+
     async fn drop_namespace(&self, namespace: &[String]) -> Result<()> {
         if namespace.is_empty() || !self.namespace_exists(namespace).await? {
             return Err(self.settings.unknown_database(namespace));
@@ -251,6 +262,15 @@ impl Catalog for JdbcCatalog {
         Ok(Some(self.table(ident, metadata, location)))
     }
 
+    fn draft(&self, ident: &TableIdent, creation: &TableCreation) -> Result<TableMetadata> {
+        check_table(ident)?;
+        new_metadata(creation, &self.location(ident, creation))
+    }
+
+    fn needs_database(&self) -> bool {
+        true
+    }
+
     async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table> {
         check_table(ident)?;
         if !self.namespace_exists(ident.namespace()).await? {
@@ -260,7 +280,7 @@ impl Catalog for JdbcCatalog {
         if self.store.metadata_location(ident).await?.is_some() {
             return Err(exists());
         }
-        let metadata = new_metadata(&creation, &self.location(ident, &creation))?;
+        let metadata = self.draft(ident, &creation)?;
         let location = self.write(&metadata, None).await?;
         match self.store.create_table(ident, &location).await {
             Ok(true) => Ok(self.table(ident, metadata, location)),
@@ -280,6 +300,29 @@ impl Catalog for JdbcCatalog {
                     Err(error)
                 }
                 Err(_) => Err(error.with_hint("look whether the table exists before running the statement again")),
+            },
+        }
+    }
+
+    async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<()> {
+        check_table(ident)?;
+        let renamed = TableIdent::new(ident.namespace().clone(), name.to_owned());
+        check_table(&renamed)?;
+        let exists = || self.settings.table_exists(ident.namespace(), name);
+        let Some(location) = self.store.metadata_location(ident).await? else {
+            return Err(Error::new("unknown-table", format!("unknown table '{ident}'")));
+        };
+        match self.store.rename_table(ident, name).await {
+            Ok(Renamed::Done) => Ok(()),
+            Ok(Renamed::Taken) => Err(exists()),
+            Ok(Renamed::Missing) => Err(Error::new("unknown-table", format!("unknown table '{ident}'"))),
+            Err(Failure::Busy(error)) => Err(error),
+            // the answer got lost: the catalog knows
+            Err(Failure::Other(error)) => match self.store.metadata_location(&renamed).await {
+                Ok(Some(found)) if found == location => Ok(()),
+                Ok(_) => Err(error),
+                Err(_) => Err(Error::new("commit-unknown", format!("nobody knows whether table '{ident}' was renamed: {error}"))
+                    .with_hint("look for both names before running the statement again")),
             },
         }
     }

@@ -42,6 +42,17 @@ pub(super) enum Failure {
     Other(Error),
 }
 
+/// What became of a table that was to be renamed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Renamed {
+    /// It has the new name.
+    Done,
+    /// Another table, or a view, has the name.
+    Taken,
+    /// There is no such table.
+    Missing,
+}
+
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         match failure {
@@ -169,6 +180,32 @@ impl Store {
         Ok(true)
     }
 
+    /// Sets properties of a namespace, all or none.
+    pub(super) async fn set_namespace_properties(
+        &self,
+        namespace: &[String],
+        properties: BTreeMap<String, String>,
+    ) -> Result<()> {
+        let failed = |e: sqlx::Error| self.failure("write to", &e);
+        let mut transaction = self.connected().await?.pool.begin().await.map_err(failed)?;
+        for (key, value) in properties.into_iter().filter(|(key, _)| key != EXISTS) {
+            sqlx::query(
+                "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) \
+                 VALUES ($1, $2, $3, $4) ON CONFLICT (catalog_name, namespace, property_key) \
+                 DO UPDATE SET property_value = excluded.property_value",
+            )
+            .bind(&self.catalog)
+            .bind(namespace.join("."))
+            .bind(key)
+            .bind(value)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        }
+        transaction.commit().await.map_err(failed)?;
+        Ok(())
+    }
+
     /// Removes a namespace; `false` if it has tables.
     pub(super) async fn drop_namespace(&self, namespace: &[String]) -> Result<bool> {
         let failed = |e: sqlx::Error| self.failure("write to", &e);
@@ -264,6 +301,38 @@ impl Store {
         .await
         .map_err(|e| self.failure("write to", &e))?;
         Ok(updated.rows_affected() == 1)
+    }
+
+    /// Gives a table another name in its namespace.
+    pub(super) async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<Renamed, Failure> {
+        let connected = self.connected().await?;
+        // OR IGNORE: the row stays as it is if the name is taken
+        let sql = format!(
+            "UPDATE OR IGNORE iceberg_tables SET table_name = $1 \
+             WHERE catalog_name = $2 AND table_namespace = $3 AND table_name = $4{}",
+            Self::only_tables(connected)
+        );
+        let updated = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(name)
+            .bind(&self.catalog)
+            .bind(ident.namespace().join("."))
+            .bind(ident.name())
+            .execute(&connected.pool)
+            .await
+            .map_err(|e| self.failure("write to", &e))?;
+        if updated.rows_affected() == 1 {
+            return Ok(Renamed::Done);
+        }
+        let taken: Option<(String,)> = sqlx::query_as(
+            "SELECT table_name FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2 AND table_name = $3",
+        )
+        .bind(&self.catalog)
+        .bind(ident.namespace().join("."))
+        .bind(name)
+        .fetch_optional(&connected.pool)
+        .await
+        .map_err(|e| self.failure("read", &e))?;
+        Ok(if taken.is_some() { Renamed::Taken } else { Renamed::Missing })
     }
 
     /// Removes a table; `false` if there is none.

@@ -166,3 +166,28 @@ async fn what_is_refused() {
     assert_eq!(c.list_namespaces(&[]).await.unwrap_err().code, "io");
     assert!(!empty.path().join("c.db").exists());
 }
+
+#[tokio::test]
+async fn tables_are_renamed_and_keep_their_files() {
+    for layout in ["V0", "V1"] {
+        let dir = tempfile::tempdir().unwrap();
+        let c = catalog(dir.path(), &[("jdbc.schema-version", layout)]);
+        c.create_namespace(&levels(&["db"]), BTreeMap::new()).await.unwrap();
+        let ident = |name: &str| c.ident("db", name).unwrap();
+        let old = c.create_table(&ident("t"), creation(&[("p", "1")])).await.unwrap();
+        c.create_table(&ident("other"), creation(&[])).await.unwrap();
+        for (table, name, code) in
+            [("t", "other", "table-exists"), ("nope", "new", "unknown-table"), ("t", "a/b", "invalid-name")]
+        {
+            assert_eq!(c.rename_table(&ident(table), name).await.unwrap_err().code, code);
+        }
+        c.rename_table(&ident("t"), "new").await.unwrap();
+        assert_eq!(c.list_tables(&levels(&["db"])).await.unwrap(), ["new", "other"]);
+        assert!(c.load_table(&ident("t")).await.unwrap().is_none());
+        let new = c.load_table(&ident("new")).await.unwrap().unwrap();
+        assert_eq!((new.metadata_location(), new.property("p")), (old.metadata_location(), Some("1")));
+        // who had loaded it under its old name cannot commit to it
+        assert!(!matches!(c.commit(&old, vec![], set("p", "2")).await, Ok(_)));
+        assert_eq!(c.commit(&new, vec![], set("p", "3")).await.unwrap().property("p"), Some("3"));
+    }
+}

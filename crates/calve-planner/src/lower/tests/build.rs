@@ -224,7 +224,7 @@ pub fn over(input: Rel, name: &str, args: Vec<Expr>, partition: Vec<Expr>, keys:
     };
     let mut fields = input.fields.clone();
     fields.push(Field { name: "w0".into(), data_type: data_type.clone() });
-    let call = OverCall { function, args, partition, order, frame, data_type, span: Span::default() };
+    let call = OverCall { function, args, partition, order, frame, distinct: false, data_type, span: Span::default() };
     Rel { kind: RelKind::Over { input: Box::new(input), calls: vec![call] }, fields }
 }
 

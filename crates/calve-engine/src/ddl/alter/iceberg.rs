@@ -1,0 +1,188 @@
+//! ALTER TABLE of an Iceberg table: what Flink's connector makes of the changes of a definition (`FlinkCatalog`,
+//! `FlinkAlterTableUtil`), and the changes of partition fields, which Flink does not know.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use calve_iceberg::Table;
+use calve_iceberg::catalog::Catalog;
+use calve_iceberg::catalog::alter::{
+    self, Alteration, ColumnPlace, PartitionRef, PartitionTerm, SchemaChange, SpecChange, is_reserved,
+};
+use calve_options::Place;
+use calve_planner::TablePath;
+use calve_sql::{AlterTable, AlterTableChange, AlteredElements, ColumnPosition, PartitionField, Property};
+use calve_types::{Error, Result};
+
+use super::super::define::{as_flink_keeps, refuse_in_iceberg};
+use super::super::table::transform;
+use super::{definition, is_partition_field};
+use crate::catalogs::object::{DefinedColumn, TableDef};
+use crate::check::rules::unknown_option;
+use crate::definition::of_entry;
+use crate::resolve::{Resolved, iceberg_entry};
+use crate::result::Warning;
+use crate::session::Session;
+
+/// Changes an Iceberg table in one commit.
+///
+/// # Errors
+/// Flink's and Iceberg's refusals, with their sentences as detail; those of the commit.
+pub(super) async fn alter(
+    session: &Session,
+    catalog: &Arc<dyn Catalog>,
+    table: &Table,
+    path: &TablePath,
+    statement: &AlterTable,
+    warnings: &mut Vec<Warning>,
+) -> Result<()> {
+    let resolved = Resolved::load(&session.catalogs, &session.options, vec![]).await?;
+    let streaming = session.options.is_streaming();
+    let plan = |base: &Table| {
+        let entry = iceberg_entry(path.clone(), catalog.clone(), base.clone(), BTreeMap::new())?;
+        let old = as_flink_keeps(of_entry(&entry));
+        let new = as_flink_keeps(definition::altered(old.clone(), path, statement, &resolved, streaming)?);
+        alteration(&old, &new, statement)
+    };
+    alter::alter(catalog.as_ref(), table, plan).await.map_err(|e| e.at(statement.name.span))?;
+    warn(statement, warnings);
+    Ok(())
+}
+
+/// What is odd about a statement that was carried out.
+fn warn(statement: &AlterTable, warnings: &mut Vec<Warning>) {
+    if let AlterTableChange::Set(given) = &statement.change {
+        warnings.extend(given.iter().filter_map(|p| Some(unknown_option::misspelt(&p.key, Place::Table)?.at(p.span))));
+        for option in given.iter().filter(|p| is_reserved(&p.key)) {
+            let message = format!("option '{}' has no effect: the table's metadata tells it", option.key);
+            warnings.push(Warning::new("ineffective-option", message).at(option.span));
+        }
+    }
+    if is_partition_field(&statement.change) {
+        let message = "not portable to Flink: PARTITION FIELD in ALTER TABLE";
+        warnings.push(Warning::new("not-portable", message).at(statement.span));
+    }
+}
+
+/// The changes of the table from those of its definition.
+fn alteration(old: &TableDef, new: &TableDef, statement: &AlterTable) -> Result<Alteration> {
+    refuse_in_iceberg(new, statement.span)?;
+    if let Some(distribution) = &new.distribution {
+        return Err(Error::unsupported("DISTRIBUTION of an Iceberg table")
+            .with_detail("Cannot apply unknown table change: AddDistribution")
+            .with_hint("use 'write.distribution-mode', or ADD PARTITION FIELD bucket(n, column)")
+            .at(distribution.span));
+    }
+    let mut alteration = Alteration::default();
+    match &statement.change {
+        AlterTableChange::Set(given) => alteration.set = options(given),
+        AlterTableChange::Reset(keys) => alteration.reset.clone_from(keys),
+        AlterTableChange::RenameColumn { from, to } => {
+            if let ([from], [to]) = (from.parts.as_slice(), to.parts.as_slice()) {
+                alteration.schema.push(SchemaChange::Rename { from: from.clone(), to: to.clone() });
+            }
+        }
+        AlterTableChange::DropColumns(names) => {
+            let names = names.iter().filter_map(|name| name.parts.first());
+            alteration.schema.extend(names.cloned().map(SchemaChange::Drop));
+        }
+        AlterTableChange::DropPrimaryKey | AlterTableChange::DropConstraint(_) => {
+            return Err(Error::unsupported("dropping the primary key of an Iceberg table")
+                .with_detail("Unsupported table change: DropConstraint.")
+                .with_hint("MODIFY PRIMARY KEY (..) NOT ENFORCED puts another one in its place")
+                .at(statement.span));
+        }
+        AlterTableChange::Add(elements) => add(new, elements, &mut alteration.schema)?,
+        AlterTableChange::Modify(elements) => modify(old, new, elements, &mut alteration.schema)?,
+        AlterTableChange::AddPartitionField { field, name } => {
+            let name = name.as_ref().map(|name| name.value.clone());
+            alteration.partition.push(SpecChange::Add { term: term(field), name });
+        }
+        AlterTableChange::DropPartitionField(field) => {
+            alteration.partition.push(SpecChange::Drop(partition_ref(field)));
+        }
+        AlterTableChange::ReplacePartitionField { from, to, name } => {
+            alteration.partition.push(SpecChange::Drop(partition_ref(from)));
+            let name = name.as_ref().map(|name| name.value.clone());
+            alteration.partition.push(SpecChange::Add { term: term(to), name });
+        }
+        // an Iceberg table has neither watermark nor distribution: dropping one was refused
+        AlterTableChange::DropWatermark
+        | AlterTableChange::DropDistribution
+        | AlterTableChange::Rename(_)
+        | AlterTableChange::AddPartitions { .. }
+        | AlterTableChange::DropPartitions { .. } => {}
+    }
+    Ok(alteration)
+}
+
+fn options(given: &[Property]) -> BTreeMap<String, String> {
+    given.iter().map(|p| (p.key.clone(), p.value.clone())).collect()
+}
+
+fn term(field: &PartitionField) -> PartitionTerm {
+    PartitionTerm { column: field.column.value.clone(), transform: transform(field) }
+}
+
+fn partition_ref(field: &PartitionField) -> PartitionRef {
+    match field.transform {
+        None => PartitionRef::Name(field.column.value.clone()),
+        Some(_) => PartitionRef::Term(term(field)),
+    }
+}
+
+fn find<'a>(table: &'a TableDef, name: &str) -> Result<&'a DefinedColumn> {
+    let found = table.columns.iter().find(|c| c.column.name == name);
+    found.ok_or_else(|| Error::internal(format!("column '{name}' vanished")))
+}
+
+fn place(position: &ColumnPosition) -> ColumnPlace {
+    match position {
+        ColumnPosition::First => ColumnPlace::First,
+        ColumnPosition::After(other) => ColumnPlace::After(other.value.clone()),
+    }
+}
+
+fn add(new: &TableDef, elements: &AlteredElements, changes: &mut Vec<SchemaChange>) -> Result<()> {
+    for (declared, position) in &elements.columns {
+        let column = find(new, &declared.name.value)?;
+        changes.push(SchemaChange::Add {
+            name: column.column.name.clone(),
+            data_type: column.column.data_type.clone(),
+            comment: column.comment.clone(),
+            place: position.as_ref().map(place),
+        });
+    }
+    if elements.primary_key.is_some() {
+        changes.push(SchemaChange::PrimaryKey(new.key_columns().to_vec()));
+    }
+    Ok(())
+}
+
+/// Only what the statement says of a column: a column of the primary key that is nullable in the table stays so, and is
+/// refused as its key.
+fn modify(
+    old: &TableDef,
+    new: &TableDef,
+    elements: &AlteredElements,
+    changes: &mut Vec<SchemaChange>,
+) -> Result<()> {
+    for (declared, position) in &elements.columns {
+        let name = &declared.name.value;
+        let (was, is) = (find(old, name)?, find(new, name)?);
+        if was.column.data_type != is.column.data_type {
+            let data_type = is.column.data_type.clone();
+            changes.push(SchemaChange::Retype { name: name.clone(), data_type });
+        }
+        if declared.comment.is_some() {
+            changes.push(SchemaChange::Comment { name: name.clone(), comment: declared.comment.clone() });
+        }
+        if let Some(position) = position {
+            changes.push(SchemaChange::Move { name: name.clone(), place: place(position) });
+        }
+    }
+    if elements.primary_key.is_some() {
+        changes.push(SchemaChange::PrimaryKey(new.key_columns().to_vec()));
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! ALTER TABLE of an Iceberg table: changes of its schema, its partition spec and its properties, in one commit.
+
+mod partition;
+mod properties;
+mod schema;
+
+use std::collections::BTreeMap;
+
+use calve_types::{Error, Result};
+use iceberg::TableUpdate;
+use iceberg::spec::{SortOrder, TableMetadata};
+
+use super::create::check_types;
+use crate::commit::{self, TableOps};
+use crate::table::Table;
+
+pub use partition::{PartitionRef, PartitionTerm, SpecChange};
+pub use properties::is_reserved;
+pub use schema::{ColumnPlace, SchemaChange};
+
+/// What one ALTER TABLE changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Alteration {
+    /// Changes of the columns, in order.
+    pub schema: Vec<SchemaChange>,
+    /// Changes of the partition fields, in order.
+    pub partition: Vec<SpecChange>,
+    /// Properties to set. `format-version`, `location`, `current-snapshot-id` and `cherry-pick-snapshot-id` are not
+    /// stored: they do what they say.
+    pub set: BTreeMap<String, String>,
+    /// Properties to remove.
+    pub reset: Vec<String>,
+}
+
+/// Changes a table: `plan` says what changes in a version of it, and is asked again for a newer one when another commit
+/// came first, so that what it checked holds for the version that is changed. Nothing is committed if nothing changes.
+///
+/// # Errors
+/// What `plan` answers; what Iceberg refuses, with the Java library's sentence as detail; those of
+/// [`crate::commit::commit`].
+pub async fn alter<F>(ops: &dyn TableOps, table: &Table, plan: F) -> Result<Table>
+where
+    F: Fn(&Table) -> Result<Alteration> + Send + Sync,
+{
+    commit::change(ops, table, |base| updates(base, &plan(base)?)).await
+}
+
+/// The updates that make a version of a table what it shall be.
+fn updates(base: &Table, alteration: &Alteration) -> Result<Vec<TableUpdate>> {
+    let metadata = base.metadata();
+    let mut updates = properties::updates(base, &alteration.set, &alteration.reset)?;
+    if !alteration.schema.is_empty() {
+        let old = metadata.current_schema();
+        let new = schema::evolve(old, metadata.last_column_id(), &alteration.schema)?;
+        if new.as_struct() != old.as_struct() || !new.identifier_field_ids().eq(old.identifier_field_ids()) {
+            check_types(&new, metadata.format_version())?;
+            check_sources(metadata, &new)?;
+            updates.push(TableUpdate::AddSchema { schema: new });
+            updates.push(TableUpdate::SetCurrentSchema { schema_id: -1 });
+        }
+    }
+    if !alteration.partition.is_empty() {
+        let spec = partition::respec(metadata, &alteration.partition)?;
+        let old = metadata.default_partition_spec().as_ref().clone().into_unbound();
+        if spec.fields() != old.fields() {
+            updates.push(TableUpdate::AddSpec { spec });
+            updates.push(TableUpdate::SetDefaultSpec { spec_id: -1 });
+        }
+    }
+    Ok(updates)
+}
+
+/// What partitions and sorts new files must stay: the Java library refuses a schema without it when it binds the spec
+/// and the sort order anew.
+fn check_sources(metadata: &TableMetadata, new: &iceberg::spec::Schema) -> Result<()> {
+    let old = metadata.current_schema();
+    let name = |id: i32| old.name_by_field_id(id).unwrap_or_default().to_owned();
+    for field in metadata.default_partition_spec().fields() {
+        if new.field_by_id(field.source_id).is_none() && field.transform != iceberg::spec::Transform::Void {
+            return Err(Error::new(
+                "invalid-alter",
+                format!("column '{}' is the source of partition field '{}'", name(field.source_id), field.name),
+            )
+            .with_detail(format!(
+                "Cannot find source column for partition field: {}: {}: {}({})",
+                field.field_id, field.name, field.transform, field.source_id
+            ))
+            .with_hint(format!("drop the partition field first: ALTER TABLE .. DROP PARTITION FIELD {}", field.name)));
+        }
+    }
+    let order: &SortOrder = metadata.default_sort_order();
+    for field in &order.fields {
+        if new.field_by_id(field.source_id).is_none() {
+            return Err(Error::new(
+                "invalid-alter",
+                format!("the table is sorted by column '{}'", name(field.source_id)),
+            )
+            .with_detail(format!("Cannot find source column for sort field: {}({})", field.transform, field.source_id)));
+        }
+    }
+    Ok(())
+}
+
+
+
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Changes of a table's properties: those that are stored, and those that mean something else (Flink's `FlinkCatalog`,
+//! `FlinkAlterTableUtil`; reserved ones by the Java library's `TableProperties`).
+
+use std::collections::{BTreeMap, HashMap};
+
+use calve_types::{Error, Result};
+use iceberg::TableUpdate;
+use iceberg::spec::{FormatVersion, MAIN_BRANCH, SnapshotReference, SnapshotRetention, TableMetadata, TableProperties};
+
+use crate::table::Table;
+
+/// The key that makes a snapshot the current one.
+const CURRENT_SNAPSHOT: &str = "current-snapshot-id";
+/// The key that applies a snapshot's changes to the current one.
+const CHERRY_PICK: &str = "cherry-pick-snapshot-id";
+/// Keys by which Flink's connector finds the table: stored, they make it unreadable.
+const CONNECTOR_KEYS: [&str; 2] = ["connector", "src-catalog"];
+/// The newest format version of the Iceberg specification.
+const NEWEST_VERSION: u8 = 4;
+
+/// Whether `ALTER TABLE .. SET` of this key has no effect: the metadata tells its value itself.
+pub fn is_reserved(key: &str) -> bool {
+    key != TableProperties::PROPERTY_FORMAT_VERSION && TableProperties::RESERVED_PROPERTIES.contains(&key)
+}
+
+/// The updates that set and remove properties of a table.
+///
+/// # Errors
+/// `invalid-option` for a value that is wrong; `invalid-alter` for a snapshot that cannot become the current one;
+/// `not-supported`.
+pub(crate) fn updates(base: &Table, set: &BTreeMap<String, String>, reset: &[String]) -> Result<Vec<TableUpdate>> {
+    let metadata = base.metadata();
+    let mut updates = vec![];
+    if let Some((key, _)) = set.iter().find(|(key, _)| CONNECTOR_KEYS.contains(&key.as_str())) {
+        return Err(Error::new("invalid-option", format!("option '{key}' is not allowed in an Iceberg table"))
+            .with_detail(format!(
+                "Source table {} contains one/all of the reserved property keys: connector, src-catalog.",
+                base.ident()
+            ))
+            .with_hint("with it nobody could read the table any more"));
+    }
+    let special = |name: &str| set.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value);
+    let (current, picked) = (special(CURRENT_SNAPSHOT), special(CHERRY_PICK));
+    if current.is_some() && picked.is_some() {
+        return Err(Error::new("invalid-option", format!("'{CURRENT_SNAPSHOT}' and '{CHERRY_PICK}' exclude each other"))
+            .with_detail("Cannot set the current snapshot ID and cherry-pick snapshot changes"));
+    }
+    if let Some(version) = set.get(TableProperties::PROPERTY_FORMAT_VERSION) {
+        updates.extend(upgrade(metadata.format_version(), version)?);
+    }
+    if let Some(id) = current {
+        updates.extend(roll_back(base, snapshot_id(CURRENT_SNAPSHOT, id)?)?);
+    }
+    if let Some(id) = picked {
+        updates.extend(cherry_pick(base, snapshot_id(CHERRY_PICK, id)?)?);
+    }
+    if let Some(location) = special("location") {
+        let location = location.trim_end_matches('/').to_owned();
+        if location != metadata.location() {
+            updates.push(TableUpdate::SetLocation { location });
+        }
+    }
+    let stored = |key: &str| {
+        let special = [CURRENT_SNAPSHOT, CHERRY_PICK, "location"].iter().any(|s| key.eq_ignore_ascii_case(s));
+        !special && !TableProperties::RESERVED_PROPERTIES.contains(&key)
+    };
+    let changed: HashMap<String, String> = set
+        .iter()
+        .filter(|(key, value)| stored(key) && base.property(key) != Some(value))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if !changed.is_empty() {
+        updates.push(TableUpdate::SetProperties { updates: changed });
+    }
+    let removals: Vec<String> =
+        reset.iter().filter(|key| stored(key) && base.property(key).is_some()).cloned().collect();
+    if !removals.is_empty() {
+        updates.push(TableUpdate::RemoveProperties { removals });
+    }
+    Ok(updates)
+}
+
+fn upgrade(old: FormatVersion, value: &str) -> Result<Option<TableUpdate>> {
+    let new: u8 = value.trim().parse().map_err(|_| {
+        Error::new("invalid-option", format!("invalid value '{value}' of option 'format-version'"))
+            .with_detail(format!("For input string: \"{value}\""))
+            .with_hint("use '2' or '3'")
+    })?;
+    if new < old as u8 {
+        return Err(Error::new("invalid-option", format!("a table's format version cannot go back to {new}"))
+            .with_detail(format!("Cannot downgrade v{} table to v{new}", old as u8)));
+    }
+    let format_version = match new {
+        1 => FormatVersion::V1,
+        2 => FormatVersion::V2,
+        3 => FormatVersion::V3,
+        NEWEST_VERSION => return Err(Error::unsupported("format-version 4")),
+        _ => {
+            return Err(Error::new("invalid-option", format!("there is no format version {new}")).with_detail(format!(
+                "Cannot upgrade table to unsupported format version: v{new} (supported: v{NEWEST_VERSION})"
+            )));
+        }
+    };
+    Ok((format_version != old).then_some(TableUpdate::UpgradeFormatVersion { format_version }))
+}
+
+fn snapshot_id(key: &str, value: &str) -> Result<i64> {
+    value.trim().parse().map_err(|_| {
+        Error::new("invalid-option", format!("invalid value '{value}' of option '{key}'"))
+            .with_detail(format!("For input string: \"{value}\""))
+            .with_hint("use the id of a snapshot, from the table's $snapshots")
+    })
+}
+
+/// Makes a snapshot the head of main.
+fn roll_back(base: &Table, snapshot_id: i64) -> Result<Option<TableUpdate>> {
+    if base.metadata().snapshot_by_id(snapshot_id).is_none() {
+        return Err(unknown_snapshot(snapshot_id, "Cannot roll back to unknown snapshot id"));
+    }
+    set_main(base, snapshot_id)
+}
+
+fn set_main(base: &Table, snapshot_id: i64) -> Result<Option<TableUpdate>> {
+    let main = base.branch(MAIN_BRANCH)?;
+    if main.is_some_and(|main| main.snapshot_id == snapshot_id) {
+        return Ok(None);
+    }
+    let retention = main.map_or_else(|| SnapshotRetention::branch(None, None, None), |main| main.retention.clone());
+    let reference = SnapshotReference::new(snapshot_id, retention);
+    Ok(Some(TableUpdate::SetSnapshotRef { ref_name: MAIN_BRANCH.to_owned(), reference }))
+}
+
+/// Applies a snapshot's changes to the head of main: where it follows that head, it becomes the head (Java's
+/// `CherryPickOperation`).
+fn cherry_pick(base: &Table, snapshot_id: i64) -> Result<Option<TableUpdate>> {
+    let metadata = base.metadata();
+    let Some(picked) = metadata.snapshot_by_id(snapshot_id) else {
+        return Err(unknown_snapshot(snapshot_id, "Cannot cherry-pick unknown snapshot ID"));
+    };
+    let head = metadata.current_snapshot().map(|s| s.snapshot_id());
+    if head != Some(snapshot_id) && picked.parent_snapshot_id() == head {
+        return set_main(base, snapshot_id);
+    }
+    if is_ancestor(metadata, snapshot_id, head) {
+        return Err(Error::new("invalid-alter", format!("snapshot {snapshot_id} is part of the table already"))
+            .with_detail(format!("Cannot cherrypick snapshot {snapshot_id}: already an ancestor")));
+    }
+    Err(Error::unsupported(format!("cherry-picking snapshot {snapshot_id}, which does not follow the current one"))
+        .with_hint("make its parent the current snapshot first: SET ('current-snapshot-id' = '..')"))
+}
+
+/// Whether a snapshot is the head or comes before it.
+fn is_ancestor(metadata: &TableMetadata, snapshot_id: i64, head: Option<i64>) -> bool {
+    let mut at = head.and_then(|id| metadata.snapshot_by_id(id));
+    // a chain of parents is not longer than there are snapshots, even in broken metadata
+    for _ in 0..=metadata.snapshots().len() {
+        match at {
+            Some(snapshot) if snapshot.snapshot_id() == snapshot_id => return true,
+            Some(snapshot) => at = snapshot.parent_snapshot_id().and_then(|id| metadata.snapshot_by_id(id)),
+            None => return false,
+        }
+    }
+    false
+}
+
+fn unknown_snapshot(id: i64, sentence: &str) -> Error {
+    Error::new("unknown-snapshot", format!("the table has no snapshot {id}"))
+        .with_detail(format!("{sentence}: {id}"))
+        .with_hint("the table's $snapshots lists them")
+}

@@ -1,0 +1,346 @@
+//! A catalog whose changes stay in memory: what a script would do, without doing it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use calve_types::{Error, Result};
+use iceberg::spec::TableMetadata;
+use iceberg::{TableIdent, TableRequirement, TableUpdate};
+
+use super::create::new_metadata;
+use super::metadata::{apply, check_requirements};
+use super::names::{check_namespace, check_table};
+use super::settings::Settings;
+use super::{Catalog, TableCreation};
+use crate::commit::{CommitError, TableOps};
+use crate::io::TableIo;
+use crate::table::{ManifestCache, Table};
+
+/// What there is to begin with.
+#[derive(Debug, Clone)]
+pub enum ImageOf {
+    /// What a catalog holds: it is read and never changed.
+    Contents(Arc<dyn Catalog>),
+    /// Nothing: the rules of a catalog, which is not asked for anything it holds.
+    Rules(Arc<dyn Catalog>),
+    /// Nothing, and the rules of no catalog: a name for a catalog that cannot be opened.
+    Name(String),
+}
+
+/// A catalog that begins as another one is, and whose changes nobody else sees.
+pub fn image(of: ImageOf) -> Arc<dyn Catalog> {
+    let settings = match &of {
+        ImageOf::Contents(catalog) | ImageOf::Rules(catalog) => Settings {
+            name: catalog.name().to_owned(),
+            default_database: catalog.default_database().to_owned(),
+            base_namespace: catalog.base_namespace().to_vec(),
+        },
+        ImageOf::Name(name) => {
+            Settings { name: name.clone(), default_database: "default".to_owned(), base_namespace: vec![] }
+        }
+    };
+    Arc::new(Image { of, settings, changes: Mutex::default() })
+}
+
+#[derive(Debug)]
+struct Image {
+    of: ImageOf,
+    settings: Settings,
+    changes: Mutex<Changes>,
+}
+
+/// What differs from the beginning.
+#[derive(Debug, Default)]
+struct Changes {
+    /// Whether a namespace was made or dropped.
+    namespaces: BTreeMap<Vec<String>, bool>,
+    /// New versions of tables; `None` for one that was dropped.
+    tables: BTreeMap<(Vec<String>, String), Option<Table>>,
+}
+
+fn key(ident: &TableIdent) -> (Vec<String>, String) {
+    (ident.namespace().to_vec(), ident.name().to_owned())
+}
+
+impl Image {
+    fn changes(&self) -> MutexGuard<'_, Changes> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The catalog to ask for what it holds.
+    fn contents(&self) -> Option<&Arc<dyn Catalog>> {
+        match &self.of {
+            ImageOf::Contents(catalog) => Some(catalog),
+            ImageOf::Rules(_) | ImageOf::Name(_) => None,
+        }
+    }
+
+    /// The catalog whose rules hold.
+    fn rules(&self) -> Option<&Arc<dyn Catalog>> {
+        match &self.of {
+            ImageOf::Contents(catalog) | ImageOf::Rules(catalog) => Some(catalog),
+            ImageOf::Name(_) => None,
+        }
+    }
+
+    fn put(&self, ident: &TableIdent, metadata: TableMetadata, version: &str) -> Table {
+        let location = format!("{}/metadata/{version}.metadata.json", metadata.location());
+        let (io, manifests) = (TableIo::local(), ManifestCache::default());
+        let table = Table::new(ident.clone(), Arc::new(metadata), location, io, manifests);
+        self.changes().tables.insert(key(ident), Some(table.clone()));
+        table
+    }
+}
+
+#[async_trait]
+impl TableOps for Image {
+    async fn refresh(&self, ident: &TableIdent) -> Result<Table> {
+        let table = self.load_table(ident).await?;
+        table.ok_or_else(|| Error::new("unknown-table", format!("unknown table '{ident}'")))
+    }
+
+    async fn commit(
+        &self,
+        base: &Table,
+        requirements: Vec<TableRequirement>,
+        updates: Vec<TableUpdate>,
+    ) -> Result<Table, CommitError> {
+        check_requirements(base, &requirements)?;
+        let built = apply(base, updates)?;
+        Ok(self.put(base.ident(), built.metadata, "changed"))
+    }
+}
+
+#[async_trait]
+impl Catalog for Image {
+    fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    fn default_database(&self) -> &str {
+        &self.settings.default_database
+    }
+
+    fn base_namespace(&self) -> &[String] {
+        &self.settings.base_namespace
+    }
+
+    async fn list_namespaces(&self, parent: &[String]) -> Result<Vec<Vec<String>>> {
+        let mut found: BTreeSet<Vec<String>> = match self.contents() {
+            // a parent that was made here is unknown there
+            Some(catalog) if parent.is_empty() || catalog.namespace_exists(parent).await? => {
+                catalog.list_namespaces(parent).await?.into_iter().collect()
+            }
+            _ => BTreeSet::new(),
+        };
+        for (namespace, made) in &self.changes().namespaces {
+            match made {
+                true if namespace.len() > parent.len() && namespace.starts_with(parent) => {
+                    found.extend(namespace.get(..=parent.len()).map(<[String]>::to_vec));
+                }
+                true => {}
+                false => {
+                    found.remove(namespace);
+                }
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    async fn namespace_exists(&self, namespace: &[String]) -> Result<bool> {
+        check_namespace(namespace)?;
+        let changed = self.changes().namespaces.get(namespace).copied();
+        match (changed, self.contents()) {
+            (Some(made), _) => Ok(made),
+            (None, Some(catalog)) => catalog.namespace_exists(namespace).await,
+            (None, None) => Ok(namespace.is_empty()),
+        }
+    }
+
+    async fn create_namespace(&self, namespace: &[String], _properties: BTreeMap<String, String>) -> Result<()> {
+        if self.namespace_exists(namespace).await? {
+            return Err(self.settings.database_exists(namespace));
+        }
+        self.changes().namespaces.insert(namespace.to_vec(), true);
+        Ok(())
+    }
+
+    async fn set_namespace_properties(
+        &self,
+        _namespace: &[String],
+        _properties: BTreeMap<String, String>,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    async fn drop_namespace(&self, namespace: &[String]) -> Result<()> {
+        if !self.namespace_exists(namespace).await? {
+            return Err(self.settings.unknown_database(namespace));
+        }
+        if !self.list_tables(namespace).await?.is_empty() || !self.list_namespaces(namespace).await?.is_empty() {
+            return Err(self.settings.database_not_empty(namespace));
+        }
+        self.changes().namespaces.insert(namespace.to_vec(), false);
+        Ok(())
+    }
+
+    async fn list_tables(&self, namespace: &[String]) -> Result<Vec<String>> {
+        if !self.namespace_exists(namespace).await? {
+            return Err(self.settings.unknown_database(namespace));
+        }
+        let mut found: BTreeSet<String> = match self.contents() {
+            Some(catalog) if catalog.namespace_exists(namespace).await? => {
+                catalog.list_tables(namespace).await?.into_iter().collect()
+            }
+            _ => BTreeSet::new(),
+        };
+        for ((_, name), table) in self.changes().tables.iter().filter(|((levels, _), _)| levels == namespace) {
+            match table {
+                Some(_) => found.insert(name.clone()),
+                None => found.remove(name),
+            };
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    async fn table_exists(&self, ident: &TableIdent) -> Result<bool> {
+        check_table(ident)?;
+        let changed = self.changes().tables.get(&key(ident)).map(Option::is_some);
+        match (changed, self.contents()) {
+            (Some(exists), _) => Ok(exists),
+            (None, Some(catalog)) => catalog.table_exists(ident).await,
+            (None, None) => Ok(false),
+        }
+    }
+
+    async fn load_table(&self, ident: &TableIdent) -> Result<Option<Table>> {
+        check_table(ident)?;
+        let changed = self.changes().tables.get(&key(ident)).cloned();
+        match (changed, self.contents()) {
+            (Some(table), _) => Ok(table),
+            (None, Some(catalog)) => catalog.load_table(ident).await,
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn draft(&self, ident: &TableIdent, creation: &TableCreation) -> Result<TableMetadata> {
+        if let Some(catalog) = self.rules() {
+            return catalog.draft(ident, creation);
+        }
+        check_table(ident)?;
+        let levels = ident.namespace().iter().map(String::as_str).chain([ident.name()]);
+        new_metadata(creation, &levels.fold(String::new(), |location, level| format!("{location}/{level}")))
+    }
+
+    fn needs_database(&self) -> bool {
+        self.rules().is_some_and(|catalog| catalog.needs_database())
+    }
+
+    async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table> {
+        if self.table_exists(ident).await? {
+            return Err(self.settings.table_exists(ident.namespace(), ident.name()));
+        }
+        let namespace = ident.namespace().to_vec();
+        if !self.namespace_exists(&namespace).await? {
+            if self.needs_database() {
+                return Err(self.settings.unknown_database(&namespace));
+            }
+            self.changes().namespaces.insert(namespace, true);
+        }
+        let metadata = self.draft(ident, &creation)?;
+        Ok(self.put(ident, metadata, "created"))
+    }
+
+    fn check_rename(&self, ident: &TableIdent) -> Result<()> {
+        self.rules().map_or(Ok(()), |catalog| catalog.check_rename(ident))
+    }
+
+    async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<()> {
+        self.check_rename(ident)?;
+        let renamed = TableIdent::new(ident.namespace().clone(), name.to_owned());
+        if self.table_exists(&renamed).await? {
+            return Err(self.settings.table_exists(ident.namespace(), name));
+        }
+        let old = self.refresh(ident).await?;
+        let (metadata, location) = (Arc::clone(old.metadata()), old.metadata_location().to_owned());
+        let new = Table::new(renamed.clone(), metadata, location, old.io().clone(), old.cache().clone());
+        let mut changes = self.changes();
+        changes.tables.insert(key(ident), None);
+        changes.tables.insert(key(&renamed), Some(new));
+        Ok(())
+    }
+
+    async fn drop_table(&self, ident: &TableIdent, _purge: bool) -> Result<bool> {
+        let exists = self.table_exists(ident).await?;
+        if exists {
+            self.changes().tables.insert(key(ident), None);
+        }
+        Ok(exists)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use calve_types::LogicalType;
+    use iceberg::spec::Transform;
+
+    use super::super::open;
+    use super::*;
+    use crate::schema::to_iceberg;
+
+    fn creation(partition: &[(String, Transform)]) -> TableCreation {
+        let columns = [("id".to_owned(), LogicalType::BigInt.nullable(), None)];
+        TableCreation {
+            schema: to_iceberg(&columns, &[]).unwrap(),
+            partition: partition.to_vec(),
+            properties: BTreeMap::new(),
+            comment: None,
+        }
+    }
+
+    fn hadoop(folder: &std::path::Path) -> Arc<dyn Catalog> {
+        let options = [("catalog-type", "hadoop"), ("warehouse", folder.to_str().unwrap())];
+        open("lake", &options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn changes_of_an_image_are_seen_in_it_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = hadoop(dir.path());
+        let old = real.ident("shop", "old").unwrap();
+        real.create_table(&old, creation(&[])).await.unwrap();
+        let shown = image(ImageOf::Contents(real.clone()));
+        let new = shown.ident("shop", "new").unwrap();
+        shown.create_table(&new, creation(&[])).await.unwrap();
+        assert_eq!(shown.list_tables(&["shop".to_owned()]).await.unwrap(), ["new", "old"]);
+        assert!(shown.drop_table(&old, true).await.unwrap());
+        assert!(shown.load_table(&old).await.unwrap().is_none());
+        shown.create_namespace(&["more".to_owned()], BTreeMap::new()).await.unwrap();
+        assert_eq!(shown.list_namespaces(&[]).await.unwrap(), [["more"], ["shop"]]);
+        assert_eq!(shown.drop_namespace(&["shop".to_owned()]).await.unwrap_err().code, "database-not-empty");
+        let again = shown.create_table(&new, creation(&[])).await.unwrap_err();
+        assert_eq!(again.code, "table-exists");
+        assert_eq!(real.list_tables(&["shop".to_owned()]).await.unwrap(), ["old"]);
+        assert_eq!(real.list_namespaces(&[]).await.unwrap(), [["shop"]]);
+    }
+
+    #[tokio::test]
+    async fn an_image_of_rules_reads_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = hadoop(dir.path());
+        let old = real.ident("shop", "old").unwrap();
+        real.create_table(&old, creation(&[])).await.unwrap();
+        for shown in [image(ImageOf::Rules(real.clone())), image(ImageOf::Name("lake".to_owned()))] {
+            assert!(shown.load_table(&old).await.unwrap().is_none());
+            assert!(!shown.namespace_exists(&["shop".to_owned()]).await.unwrap());
+            shown.create_table(&old, creation(&[])).await.unwrap();
+            assert!(shown.table_exists(&old).await.unwrap());
+            let wrong = [("nope".to_owned(), Transform::Identity)];
+            let other = shown.ident("shop", "other").unwrap();
+            assert!(shown.create_table(&other, creation(&wrong)).await.is_err());
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! `FOR SYSTEM_TIME AS OF`: joins with the versions of a table, and a table as it was.
+
+use calve_sql::ast;
+use calve_types::{Error, LogicalType, Result, Span, Value};
+
+use super::from::{Condition, Source};
+use super::scope::{Env, Scope};
+use super::{Binder, expr, literal, names, walk};
+use crate::expr::{Expr, ExprKind, OverFunction};
+use crate::rel::{JoinKind, Rel, RelKind};
+use crate::time::TimeAttribute;
+
+/// The time at which a table of FROM is read, if it depends on the row.
+pub(super) fn version_by_row(factor: &ast::TableFactor) -> Option<&ast::Expr> {
+    match factor {
+        ast::TableFactor::Table { version: Some(ast::TableVersion::ForSystemTimeAsOf(time)), .. } => {
+            (!is_constant(time)).then_some(time)
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression reads no column and no clock.
+pub(crate) fn is_constant(e: &ast::Expr) -> bool {
+    use ast::{Visit, Visitor};
+    use std::ops::ControlFlow;
+    struct Reads;
+    impl Visitor for Reads {
+        type Break = ();
+        fn pre_visit_expr(&mut self, e: &ast::Expr) -> ControlFlow<()> {
+            match e {
+                ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
+                ast::Expr::Function(f) if f.name.to_string().eq_ignore_ascii_case("PROCTIME") => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        }
+    }
+    super::on_deep_stack(|| e.visit(&mut Reads)).is_continue()
+}
+
+fn unsupported(detail: impl Into<String>, place: Span) -> Error {
+    Error::unsupported("this temporal join").with_detail(detail).at(place)
+}
+
+impl Binder<'_> {
+    /// `left JOIN table FOR SYSTEM_TIME AS OF time ON ..`, the time being a column of the left side.
+    ///
+    /// # Errors
+    /// What Flink asks of such a join: a time attribute, an inner or left join, an equality with the primary key of a
+    /// table that has a rowtime attribute.
+    pub(super) fn temporal_join(
+        &self,
+        left: Source,
+        factor: &ast::TableFactor,
+        time: &ast::Expr,
+        kind: JoinKind,
+        constraint: &ast::JoinConstraint,
+        env: Env<'_>,
+    ) -> Result<Source> {
+        let ast::TableFactor::Table { name, alias, .. } = factor else {
+            return Err(Error::unsupported("FOR SYSTEM_TIME AS OF behind something else than a table"));
+        };
+        let place = expr::span_of(time);
+        let bound = self.expr(time, &Scope::new(env, &left.1, "FOR SYSTEM_TIME clause"))?;
+        if !matches!(bound.data_type.logical, LogicalType::Timestamp(_) | LogicalType::TimestampLtz(_)) {
+            return Err(Error::new("type-mismatch", "FOR SYSTEM_TIME AS OF takes a time")
+                .with_detail(format!(
+                    "The system-versioned temporal table only supports TIMESTAMP or TIMESTAMP_LTZ, not {}",
+                    bound.data_type.logical
+                ))
+                .at(place));
+        }
+        let ExprKind::Column(left_time) = bound.kind else {
+            return Err(unsupported(
+                "Temporal table join currently only supports 'FOR SYSTEM_TIME AS OF' left table's time attribute field",
+                place,
+            ));
+        };
+        let right = self.named_table(name, alias.as_ref(), env)?;
+        let width = left.0.fields.len();
+        let attribute = left.0.time(left_time);
+        let condition = match constraint {
+            ast::JoinConstraint::On(condition) => Condition::On(condition),
+            _ => return Err(unsupported("Correlate has invalid join type for a temporal join", place)),
+        };
+        let (joined, names) = self.join(left, right, (kind, false), condition, env)?;
+        let RelKind::Join { left, right, condition, .. } = joined.kind else {
+            return Err(Error::internal("a join that is none"));
+        };
+        match attribute {
+            Some(TimeAttribute::Rowtime) => {}
+            Some(TimeAttribute::Proctime) => return Err(lookup(&right, names::span_of(name))),
+            None => {
+                return Err(unsupported(
+                    "Temporal table join currently only supports 'FOR SYSTEM_TIME AS OF' left table's time attribute field",
+                    place,
+                ));
+            }
+        }
+        let outer = match kind {
+            JoinKind::Inner => false,
+            JoinKind::Left => true,
+            JoinKind::Right | JoinKind::Full => {
+                return Err(unsupported("Temporal table join currently only support INNER JOIN and LEFT JOIN.", place));
+            }
+        };
+        let (keys, condition) = split(condition, width)?;
+        let place = names::span_of(name);
+        let Some((right, unique, latest)) = versions(*right)? else {
+            return Err(no_key(place));
+        };
+        if keys.is_empty() || !unique.iter().all(|u| keys.iter().any(|(_, column)| column == u)) {
+            return Err(no_key(place));
+        }
+        let times = (0..right.fields.len()).filter(|i| right.time(*i) == Some(TimeAttribute::Rowtime));
+        let Some(right_time) = times.clone().next() else {
+            return Err(unsupported(
+                "Temporal Table Join requires primary key and row time attribute in versioned table, but no row time attribute can be found.",
+                place,
+            )
+            .with_hint("declare WATERMARK FOR a column of the versioned table"));
+        };
+        let right = Box::new(right);
+        let kind = RelKind::Temporal { left, right, outer, latest, keys, condition, left_time, right_time };
+        Ok((Rel { kind, fields: joined.fields }, names))
+    }
+
+    /// `table FOR SYSTEM_TIME AS OF time` on its own: an Iceberg table as it was at that time.
+    ///
+    /// # Errors
+    /// `not-supported` for other tables and for times that are not constant.
+    pub(super) fn version(
+        &self,
+        name: &ast::ObjectName,
+        alias: Option<&ast::TableAlias>,
+        version: &ast::TableVersion,
+        env: Env<'_>,
+    ) -> Result<Source> {
+        let ast::TableVersion::ForSystemTimeAsOf(time) = version else {
+            return Err(Error::unsupported("this way to read a version of a table").at(names::span_of(name)));
+        };
+        let _ = (alias, env, literal::literal as fn(Value, _, _) -> Expr);
+        Err(Error::unsupported("FOR SYSTEM_TIME AS OF on its own").at(expr::span_of(time)))
+    }
+}
+
+fn no_key(place: Span) -> Error {
+    unsupported(
+        "Temporal Table Join requires primary key in versioned table, but no primary key can be found.",
+        place,
+    )
+    .with_hint("join by all columns of the versioned table's PRIMARY KEY, or make it a view that keeps the latest row of each key")
+}
+
+/// Flink reads such a table by key, at the time of each row, where its connector can.
+fn lookup(right: &Rel, place: Span) -> Error {
+    let mut rel = right;
+    let table = loop {
+        match &rel.kind {
+            RelKind::Scan { table, .. } => break Some(table),
+            RelKind::Project { input, .. } | RelKind::Watermark { input, .. } | RelKind::Filter { input, .. } => rel = input,
+            _ => break None,
+        }
+    };
+    let error = Error::unsupported("a lookup join, FOR SYSTEM_TIME AS OF a processing time").at(place);
+    match table {
+        Some(table) => error.with_detail(format!(
+            "Temporal table join requires lookups, which the source of '{}' does not offer: Processing-time temporal join is not supported yet.",
+            table.path
+        )),
+        None => error.with_detail("Processing-time temporal join is not supported yet."),
+    }
+}
+
+/// The equalities of a value of the left side with a column of the right one, and what else the condition asks for.
+fn split(condition: Option<Expr>, width: usize) -> Result<(Vec<(Expr, usize)>, Option<Expr>)> {
+    let mut keys = vec![];
+    let mut rest: Option<Expr> = None;
+    let mut conjuncts = vec![];
+    if let Some(condition) = condition {
+        and(condition, &mut conjuncts);
+    }
+    for conjunct in conjuncts {
+        if let Some(key) = key(&conjunct, width) {
+            keys.push(key);
+            continue;
+        }
+        rest = Some(match rest {
+            None => conjunct,
+            Some(rest) => super::call::function("AND", vec![rest, conjunct], Span::default())?,
+        });
+    }
+    Ok((keys, rest))
+}
+
+fn and(e: Expr, into: &mut Vec<Expr>) {
+    super::nested(|| match e.kind {
+        ExprKind::Call { function, args } if function.name == "AND" => {
+            for arg in args {
+                and(arg, into);
+            }
+        }
+        kind => into.push(Expr { kind, ..e }),
+    });
+}
+
+fn key(e: &Expr, width: usize) -> Option<(Expr, usize)> {
+    let ExprKind::Call { function, args } = &e.kind else { return None };
+    let ("=", [a, b]) = (function.name, args.as_slice()) else { return None };
+    let of_left = |e: &Expr| {
+        let mut left = true;
+        let mut reads = false;
+        walk::any(e, &mut |e| {
+            left &= match e.kind {
+                ExprKind::Column(column) => {
+                    reads = true;
+                    column < width
+                }
+                ExprKind::Subquery { .. } | ExprKind::Outer { .. } => false,
+                _ => true,
+            };
+            false
+        });
+        left && reads
+    };
+    let of_right = |e: &Expr| match e.kind {
+        ExprKind::Column(column) => column.checked_sub(width),
+        _ => None,
+    };
+    match (of_right(a), of_right(b)) {
+        (None, Some(column)) if of_left(a) => Some((a.clone(), column)),
+        (Some(column), None) if of_left(b) => Some((b.clone(), column)),
+        _ => None,
+    }
+}
+
+/// The versions that a relation shows one at a time, the columns that tell them apart, and whether only those count that
+/// are later than all before; `None` if it has no key.
+fn versions(rel: Rel) -> Result<Option<(Rel, Vec<usize>, bool)>> {
+    let Rel { kind, fields } = rel;
+    Ok(match kind {
+        RelKind::Scan { table, span } => {
+            let key: Option<Vec<usize>> =
+                table.primary_key.iter().map(|name| fields.iter().position(|f| f.name == *name)).collect();
+            let key = key.filter(|key| !key.is_empty());
+            key.map(|key| (Rel { kind: RelKind::Scan { table, span }, fields }, key, false))
+        }
+        RelKind::Watermark { input, column, expr, interval, shown } => versions(*input)?.map(|(input, key, latest)| {
+            let kind = RelKind::Watermark { input: Box::new(input), column, expr, interval, shown };
+            (Rel { kind, fields }, key, latest)
+        }),
+        RelKind::Project { input, exprs } => {
+            let Some((input, key, latest)) = versions(*input)? else { return Ok(None) };
+            let column = |below: &usize| exprs.iter().position(|e| matches!(e.kind, ExprKind::Column(c) if c == *below));
+            let Some(key) = key.iter().map(column).collect() else { return Ok(None) };
+            Some((Rel { kind: RelKind::Project { input: Box::new(input), exprs }, fields }, key, latest))
+        }
+        RelKind::Filter { input, predicate } => {
+            let below = input.fields.clone();
+            match input.kind {
+                RelKind::Over { input: rows, calls } => {
+                    let Some((key, latest)) = kept(&rows, &calls, &predicate) else { return Ok(None) };
+                    if !latest {
+                        let over = Rel { kind: RelKind::Over { input: rows, calls }, fields: below };
+                        let kind = RelKind::Filter { input: Box::new(over), predicate };
+                        return Ok(Some((Rel { kind, fields }, key, false)));
+                    }
+                    // each row is the first of its key when it comes
+                    let mut exprs: Vec<Expr> = vec![];
+                    for (i, field) in rows.fields.iter().enumerate() {
+                        let kind = ExprKind::Column(i);
+                        exprs.push(Expr { kind, data_type: field.data_type.clone(), span: Span::default() });
+                    }
+                    exprs.push(literal::literal(Value::Int(1), LogicalType::BigInt.not_null(), Span::default()));
+                    Some((Rel { kind: RelKind::Project { input: rows, exprs }, fields }, key, true))
+                }
+                kind => versions(Rel { kind, fields: below })?.map(|(input, key, latest)| {
+                    (Rel { kind: RelKind::Filter { input: Box::new(input), predicate }, fields }, key, latest)
+                }),
+            }
+        }
+        kind @ RelKind::Aggregate { .. } => {
+            let groups = match &kind {
+                RelKind::Aggregate { groups, .. } => groups.len(),
+                _ => 0,
+            };
+            (groups > 0).then(|| (Rel { kind, fields }, (0..groups).collect(), false))
+        }
+        _ => None,
+    })
+}
+
+/// The key of a deduplication, `ROW_NUMBER() OVER (PARTITION BY key ORDER BY rowtime) = 1`, and whether the latest row is
+/// the one it keeps.
+fn kept(rows: &Rel, calls: &[crate::OverCall], predicate: &Expr) -> Option<(Vec<usize>, bool)> {
+    let [call] = calls else { return None };
+    let ([order], OverFunction::RowNumber) = (call.order.as_slice(), call.function) else { return None };
+    let ExprKind::Column(time) = order.expr.kind else { return None };
+    if rows.time(time) != Some(TimeAttribute::Rowtime) || !is_first(predicate, rows.fields.len()) {
+        return None;
+    }
+    let column = |e: &Expr| match e.kind {
+        ExprKind::Column(column) => Some(column),
+        _ => None,
+    };
+    Some((call.partition.iter().map(column).collect::<Option<_>>()?, order.descending))
+}
+
+/// Whether a condition says that a number is 1 and nothing else.
+fn is_first(predicate: &Expr, number: usize) -> bool {
+    let ExprKind::Call { function, args } = &predicate.kind else { return false };
+    let is_number = |e: &Expr| {
+        let e = match &e.kind {
+            ExprKind::Cast { expr, .. } => expr,
+            _ => e,
+        };
+        matches!(e.kind, ExprKind::Column(column) if column == number)
+    };
+    let is_one = |e: &Expr| {
+        let e = match &e.kind {
+            ExprKind::Cast { expr, .. } => expr,
+            _ => e,
+        };
+        matches!(e.kind, ExprKind::Literal(Value::Int(1)))
+    };
+    match (function.name, args.as_slice()) {
+        ("=", [a, b]) => is_number(a) && is_one(b) || is_one(a) && is_number(b),
+        ("<=", [a, b]) => is_number(a) && is_one(b),
+        _ => false,
+    }
+}

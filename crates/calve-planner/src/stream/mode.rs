@@ -1,0 +1,143 @@
+//! Which kinds of changes there may be, and which of them a sink takes.
+
+use calve_types::{Error, Result};
+
+use super::{Node, NodeKind};
+use crate::expr::{AggregateCall, Expr, ExprKind};
+use crate::rel::{Field, Sink};
+
+/// Kinds of changes besides additions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Kinds {
+    /// `-U` and `+U`.
+    pub updates: bool,
+    /// `-D`.
+    pub deletes: bool,
+}
+
+impl Kinds {
+    /// Rows are only added.
+    pub const INSERTS: Self = Self { updates: false, deletes: false };
+    /// All kinds.
+    pub const ALL: Self = Self { updates: true, deletes: true };
+
+    /// The kinds of two inputs.
+    pub fn union(self, other: Self) -> Self {
+        Self { updates: self.updates || other.updates, deletes: self.deletes || other.deletes }
+    }
+
+    /// The kinds that a group aggregate makes of those of its input.
+    pub(super) fn aggregated(self) -> Self {
+        Self { updates: true, deletes: self != Self::INSERTS }
+    }
+
+    /// Whether rows are only added.
+    pub fn inserts_only(self) -> bool {
+        self == Self::INSERTS
+    }
+}
+
+/// Refuses an INSERT in streaming mode whose rows change where the sink does not take changes.
+///
+/// Print and blackhole tables take all changes, files take none. An Iceberg table with a primary key takes them as the
+/// rows that are left; one without a key has no way to take a row back.
+///
+/// # Errors
+/// `sink-changes` with Flink's sentence.
+pub fn check_sink(sink: &Sink, node: &Node) -> Result<()> {
+    let table = &sink.table;
+    let takes_all = match table.options.get("connector").map(String::as_str) {
+        Some("filesystem") => false,
+        Some(_) => true,
+        None => !table.primary_key.is_empty(),
+    };
+    if takes_all || node.kinds.inserts_only() {
+        return Ok(());
+    }
+    let from = culprit(node);
+    let kinds = match from.kinds {
+        Kinds { updates: true, deletes: true } => "update and delete",
+        Kinds { deletes: true, .. } => "delete",
+        _ => "update",
+    };
+    let error = Error::new("sink-changes", format!("table '{}' takes new rows only, and the query changes rows", table.path))
+        .with_detail(format!(
+            "Table sink '{}' doesn't support consuming {kinds} changes which is produced by node {}",
+            table.path,
+            shown(from)
+        ));
+    Err(match table.options.contains_key("connector") {
+        true => error.with_hint("SET 'execution.runtime-mode' = 'batch' to write the rows that are left in the end"),
+        false => error.with_hint(
+            "declare a PRIMARY KEY for the table, or SET 'execution.runtime-mode' = 'batch' to write the rows that are left \
+             in the end",
+        ),
+    }
+    .at(sink.span))
+}
+
+/// The operator that the changes come from: what is above it passes them on.
+fn culprit(node: &Node) -> &Node {
+    match &node.kind {
+        NodeKind::Project { input, .. }
+        | NodeKind::Filter { input, .. }
+        | NodeKind::Unnest { input, .. }
+        | NodeKind::Expand { input, .. } => culprit(input),
+        NodeKind::UnionAll(inputs) => inputs.iter().find(|i| !i.kinds.inserts_only()).map_or(node, culprit),
+        _ => node,
+    }
+}
+
+/// The operator as Flink names it.
+fn shown(node: &Node) -> String {
+    match &node.kind {
+        NodeKind::Aggregate { input, groups, calls } => {
+            let names = group_names(groups, &input.fields);
+            let mut select = names.clone();
+            for (call, field) in calls.iter().zip(node.fields.iter().skip(groups.len())) {
+                select.push(format!("{} AS {}", shown_call(call, &input.fields), field.name));
+            }
+            let by = if names.is_empty() { String::new() } else { format!("groupBy=[{}], ", names.join(", ")) };
+            format!("GroupAggregate({by}select=[{}])", select.join(", "))
+        }
+        NodeKind::Rows(_) => {
+            let names: Vec<&str> = node.fields.iter().map(|f| f.name.as_str()).collect();
+            format!("GroupAggregate(groupBy=[{0}], select=[{0}])", names.join(", "))
+        }
+        NodeKind::Join { kind, .. } => format!("Join(joinType=[{kind}])"),
+        NodeKind::TopN { partition, start, end, numbered, .. } => {
+            if partition.is_empty() && !numbered {
+                format!("SortLimit(offset=[{}], fetch=[{}])", start - 1, end.saturating_sub(start - 1))
+            } else {
+                format!("Rank(rankType=[ROW_NUMBER], rankRange=[rankStart={start}, rankEnd={end}])")
+            }
+        }
+        NodeKind::Deduplicate { last, .. } => {
+            format!("Deduplicate(keep=[{}])", if *last { "LastRow" } else { "FirstRow" })
+        }
+        NodeKind::Over { .. } => "OverAggregate".to_owned(),
+        NodeKind::SetAll { .. } => "GroupAggregate".to_owned(),
+        NodeKind::Project { .. } | NodeKind::Filter { .. } | NodeKind::Unnest { .. } | NodeKind::Expand { .. } => {
+            "Calc".to_owned()
+        }
+        NodeKind::UnionAll(_) => "Union(all=[true])".to_owned(),
+    }
+}
+
+fn name(expr: &Expr, fields: &[Field], at: usize) -> String {
+    match &expr.kind {
+        ExprKind::Column(i) => fields.get(*i).map_or_else(|| format!("$f{at}"), |f| f.name.clone()),
+        _ => format!("$f{at}"),
+    }
+}
+
+fn group_names(groups: &[Expr], fields: &[Field]) -> Vec<String> {
+    groups.iter().enumerate().map(|(i, g)| name(g, fields, i)).collect()
+}
+
+fn shown_call(call: &AggregateCall, fields: &[Field]) -> String {
+    let args: Vec<String> = call.args.iter().enumerate().map(|(i, a)| name(a, fields, i)).collect();
+    let distinct = if call.distinct { "DISTINCT " } else { "" };
+    let args = if args.is_empty() { "*".to_owned() } else { args.join(", ") };
+    format!("{}({distinct}{args})", call.function.name)
+}

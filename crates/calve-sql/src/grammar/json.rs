@@ -1,0 +1,150 @@
+//! The JSON functions, whose arguments have clauses.
+
+use sqlparser::tokenizer::Token;
+
+use super::{Context, Grammar, Read, Stop};
+
+impl Grammar<'_> {
+    /// A call of a JSON function: whether one was read.
+    pub(super) fn json(&mut self) -> Result<bool, Stop> {
+        if self.token(1) != Some(&Token::LParen) {
+            return Ok(false);
+        }
+        let calls: [(&str, fn(&mut Self) -> Read); 7] = [
+            ("JSON_EXISTS", Self::json_exists),
+            ("JSON_VALUE", Self::json_value),
+            ("JSON_QUERY", Self::json_query),
+            ("JSON_OBJECT", Self::json_object),
+            ("JSON_ARRAY", Self::json_array),
+            ("JSON_OBJECTAGG", Self::json_object_agg),
+            ("JSON_ARRAYAGG", Self::json_array_agg),
+        ];
+        let Some((name, read)) = calls.into_iter().find(|(name, _)| self.is(0, name)) else { return Ok(false) };
+        self.at += 2;
+        read(self)?;
+        self.close()?;
+        if name.ends_with("AGG") {
+            self.suffix()?;
+        }
+        Ok(true)
+    }
+
+    /// `document, path`
+    fn json_source(&mut self) -> Read {
+        self.expression(Context::Value)?;
+        self.need_sign(&Token::Comma, "','")?;
+        self.expression(Context::Value)
+    }
+
+    fn json_exists(&mut self) -> Read {
+        self.json_source()?;
+        if self.take_one(&["TRUE", "FALSE", "UNKNOWN", "ERROR"]) {
+            self.need("ON")?;
+            self.need("ERROR")?;
+        }
+        Ok(())
+    }
+
+    fn returning(&mut self) -> Read {
+        if self.take("RETURNING") { self.data_type() } else { Ok(()) }
+    }
+
+    fn on_empty_or_error(&mut self) -> Read {
+        self.need("ON")?;
+        self.need_one(&["EMPTY", "ERROR"], "EMPTY or ERROR")
+    }
+
+    fn json_value(&mut self) -> Read {
+        self.json_source()?;
+        self.returning()?;
+        loop {
+            if self.take("DEFAULT") {
+                self.expression(Context::Value)?;
+            } else if !self.take_one(&["NULL", "ERROR"]) {
+                return Ok(());
+            }
+            self.on_empty_or_error()?;
+        }
+    }
+
+    fn json_query(&mut self) -> Read {
+        self.json_source()?;
+        self.returning()?;
+        let with = self.take("WITH");
+        if with {
+            self.take_one(&["CONDITIONAL", "UNCONDITIONAL"]);
+        }
+        if with || self.take("WITHOUT") {
+            self.take("ARRAY");
+            self.need("WRAPPER")?;
+        }
+        loop {
+            if self.take("EMPTY") {
+                self.need_one(&["ARRAY", "OBJECT"], "ARRAY or OBJECT")?;
+            } else if !self.take_one(&["NULL", "ERROR"]) {
+                return Ok(());
+            }
+            self.on_empty_or_error()?;
+        }
+    }
+
+    fn on_null(&mut self) -> Read {
+        if self.is_one(0, &["NULL", "ABSENT"]) && self.is(1, "ON") {
+            self.at += 2;
+            return self.need("NULL");
+        }
+        Ok(())
+    }
+
+    /// `[KEY] k VALUE v` or `k : v`
+    fn json_pair(&mut self) -> Read {
+        let start = self.at;
+        let key = self.is(0, "KEY") && self.token(1) != Some(&Token::Colon) && !self.is(1, "VALUE");
+        self.at += usize::from(key);
+        self.expression(Context::Value)?;
+        if !self.sign(&Token::Colon) && !self.take("VALUE") {
+            if !key {
+                self.at = start;
+            }
+            return self.stop("a key and VALUE");
+        }
+        self.expression(Context::Value)
+    }
+
+    fn json_object(&mut self) -> Read {
+        if self.token(0) != Some(&Token::RParen) && !self.on_null_only() {
+            self.json_pair()?;
+            while self.sign(&Token::Comma) {
+                self.json_pair()?;
+            }
+        }
+        self.on_null()
+    }
+
+    fn json_array(&mut self) -> Read {
+        if self.token(0) != Some(&Token::RParen) && !self.on_null_only() {
+            self.expression(Context::Value)?;
+            while self.sign(&Token::Comma) {
+                self.expression(Context::Value)?;
+            }
+        }
+        self.on_null()
+    }
+
+    fn on_null_only(&self) -> bool {
+        self.is_one(0, &["NULL", "ABSENT"]) && self.is(1, "ON")
+    }
+
+    fn json_object_agg(&mut self) -> Read {
+        self.json_pair()?;
+        self.on_null()
+    }
+
+    fn json_array_agg(&mut self) -> Read {
+        self.expression(Context::Value)?;
+        if self.is(0, "ORDER") {
+            self.order_by()?;
+        }
+        self.on_null()
+    }
+}

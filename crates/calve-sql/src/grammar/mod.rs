@@ -1,0 +1,286 @@
+//! Flink's grammar of queries and expressions: whether tokens belong to it, and if not, at which token it ends.
+//!
+//! sqlparser reads more than Flink, and notices a mistake later or elsewhere. So every query is first gone through here,
+//! by the rules of Flink's own parser, which decides by one, two or three tokens ahead; a token that it cannot take is
+//! the place of its error, and ours. Where it decides by more than one token, a mistake in the second or third makes it
+//! stop at the first: `a = FROM` is wrong at `=`.
+
+mod call;
+mod expr;
+mod from;
+mod json;
+mod literal;
+mod query;
+
+use calve_types::{Error, Span};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use crate::parser::depth::on_deep_stack;
+use crate::reserved::{is_reserved, reserved_word};
+use crate::tokens::span_of;
+
+/// Nesting up to which tokens are checked; what is deeper is refused for that when it is parsed.
+const DEPTH: usize = 400;
+
+/// Where the grammar ends.
+#[derive(Debug)]
+struct Stop {
+    /// The index of the token that is wrong.
+    at: usize,
+    /// What should stand there.
+    wanted: &'static str,
+    /// What is wrong beside that.
+    error: Option<Box<Error>>,
+}
+
+type Read = Result<(), Stop>;
+
+/// Which kinds of expressions may stand somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Context {
+    /// A query.
+    Query,
+    /// An expression; queries in parentheses.
+    Value,
+    /// An expression or a query.
+    Any,
+}
+
+/// A cursor over tokens.
+struct Grammar<'a> {
+    tokens: &'a [TokenWithSpan],
+    at: usize,
+    depth: usize,
+}
+
+/// Checks a query that takes all tokens; `end` is the place behind them.
+///
+/// # Errors
+/// `syntax-error` at the first token that does not belong there.
+pub(crate) fn query(tokens: &[TokenWithSpan], end: Span) -> Result<(), Error> {
+    check(tokens, end, |grammar| grammar.ordered(Context::Query))
+}
+
+/// Checks an expression that takes all tokens; `end` is the place behind them.
+///
+/// # Errors
+/// `syntax-error` at the first token that does not belong there.
+pub(crate) fn expression(tokens: &[TokenWithSpan], end: Span) -> Result<(), Error> {
+    check(tokens, end, |grammar| grammar.expression(Context::Value))
+}
+
+fn check(tokens: &[TokenWithSpan], end: Span, read: impl FnOnce(&mut Grammar<'_>) -> Read) -> Result<(), Error> {
+    let mut grammar = Grammar { tokens, at: 0, depth: 0 };
+    let read = on_deep_stack(|| read(&mut grammar));
+    let stop = match read {
+        // too deep: whoever parses it says so
+        Err(stop) if stop.at == usize::MAX => return Ok(()),
+        Ok(()) if grammar.at >= tokens.len() => return Ok(()),
+        Ok(()) => Stop { at: grammar.at, wanted: "the end of the statement", error: None },
+        Err(stop) => stop,
+    };
+    let place = tokens.get(stop.at).map_or(end, |token| span_of(token.span));
+    if let Some(error) = stop.error {
+        return Err(error.at(place));
+    }
+    Err(match tokens.get(stop.at).map(|t| &t.token) {
+        Some(Token::Word(w)) if w.quote_style.is_none() && is_reserved(&w.value) && stop.wanted.starts_with('a') => {
+            hinted(reserved_word(stop.wanted, &w.value, place), tokens, stop.at)
+        }
+        Some(token) => hinted(
+            Error::new("syntax-error", format!("expected {}, found '{token}'", stop.wanted)).at(place),
+            tokens,
+            stop.at,
+        ),
+        None => {
+            Error::new("syntax-error", format!("expected {}, found the end of the statement", stop.wanted)).at(place)
+        }
+    })
+}
+
+/// An error with the way out of a mistake that is often made.
+fn hinted(error: Error, tokens: &[TokenWithSpan], at: usize) -> Error {
+    let word = |at: usize, word: &str| {
+        matches!(tokens.get(at).map(|t| &t.token), Some(Token::Word(w))
+            if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+    };
+    let hint = if word(at, "MINUS") {
+        "write EXCEPT"
+    } else if (word(at, "LEFT") || word(at, "RIGHT")) && (word(at + 1, "SEMI") || word(at + 1, "ANTI")) {
+        "Flink SQL has no SEMI or ANTI joins: use [NOT] EXISTS or [NOT] IN"
+    } else if word(at, "WHERE") {
+        "WHERE needs a FROM clause"
+    } else if (word(at, "ROW") || word(at, "ROWS")) && at.checked_sub(2).is_some_and(|fetch| word(fetch, "FETCH")) {
+        "write FETCH NEXT 1 ROWS ONLY"
+    } else if word(at, "RECURSIVE") {
+        "Flink SQL has no recursive queries"
+    } else if word(at, "INSERT") {
+        "write INSERT INTO t WITH .. SELECT"
+    } else {
+        return error;
+    };
+    Error { hint: None, ..error }.with_hint(hint)
+}
+
+impl Grammar<'_> {
+    fn token(&self, ahead: usize) -> Option<&Token> {
+        self.tokens.get(self.at + ahead).map(|t| &t.token)
+    }
+
+    fn is(&self, ahead: usize, word: &str) -> bool {
+        matches!(self.token(ahead), Some(Token::Word(w)) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+    }
+
+    fn is_one(&self, ahead: usize, words: &[&str]) -> bool {
+        words.iter().any(|word| self.is(ahead, word))
+    }
+
+    /// Whether words follow each other from here on.
+    fn are(&self, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(i, word)| self.is(i, word))
+    }
+
+    fn take(&mut self, word: &str) -> bool {
+        let found = self.is(0, word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn take_one(&mut self, words: &[&str]) -> bool {
+        let found = self.is_one(0, words);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn take_all(&mut self, words: &[&str]) -> bool {
+        let found = self.are(words);
+        if found {
+            self.at += words.len();
+        }
+        found
+    }
+
+    fn sign(&mut self, sign: &Token) -> bool {
+        let found = self.token(0) == Some(sign);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn stop<T>(&self, wanted: &'static str) -> Result<T, Stop> {
+        Err(Stop { at: self.at, wanted, error: None })
+    }
+
+    fn need(&mut self, word: &'static str) -> Read {
+        if self.take(word) { Ok(()) } else { self.stop(word) }
+    }
+
+    fn need_one(&mut self, words: &[&str], wanted: &'static str) -> Read {
+        if self.take_one(words) { Ok(()) } else { self.stop(wanted) }
+    }
+
+    fn need_sign(&mut self, sign: &Token, wanted: &'static str) -> Read {
+        if self.sign(sign) { Ok(()) } else { self.stop(wanted) }
+    }
+
+    fn open(&mut self) -> Read {
+        self.need_sign(&Token::LParen, "'('")
+    }
+
+    fn close(&mut self) -> Read {
+        self.need_sign(&Token::RParen, "')'")
+    }
+
+    /// Whether a name stands there.
+    fn is_name(&self, ahead: usize) -> bool {
+        matches!(self.token(ahead), Some(Token::Word(w)) if w.quote_style.is_some() || !is_reserved(&w.value))
+    }
+
+    fn name(&mut self, wanted: &'static str) -> Read {
+        if self.is_name(0) {
+            self.at += 1;
+            return Ok(());
+        }
+        self.stop(wanted)
+    }
+
+    /// `a.b.c`
+    fn compound_name(&mut self, wanted: &'static str) -> Read {
+        self.name(wanted)?;
+        while self.token(0) == Some(&Token::Period) && self.is_name(1) {
+            self.at += 2;
+        }
+        Ok(())
+    }
+
+    /// `(a, b)`
+    fn names(&mut self) -> Read {
+        self.open()?;
+        self.name("a column name")?;
+        while self.sign(&Token::Comma) {
+            self.name("a column name")?;
+        }
+        self.close()
+    }
+
+    fn is_string(&self, ahead: usize) -> bool {
+        matches!(
+            self.token(ahead),
+            Some(
+                Token::SingleQuotedString(_)
+                    | Token::UnicodeStringLiteral(_)
+                    | Token::NationalStringLiteral(_)
+                    | Token::EscapedStringLiteral(_)
+            )
+        )
+    }
+
+    fn number(&mut self, wanted: &'static str) -> Read {
+        match self.token(0) {
+            Some(Token::Number(..) | Token::Placeholder(_)) => {
+                self.at += 1;
+                Ok(())
+            }
+            _ => self.stop(wanted),
+        }
+    }
+
+    /// Reads what Flink's parser decides for by looking `tokens` ahead: whether it does. A mistake in these tokens makes it
+    /// decide against it.
+    fn ahead(&mut self, tokens: usize, read: impl FnOnce(&mut Self) -> Read) -> Result<bool, Stop> {
+        let start = self.at;
+        match read(self) {
+            Ok(()) => Ok(true),
+            Err(stop) if stop.at < start + tokens => {
+                self.at = start;
+                Ok(false)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// `, item, item`; a comma that no item follows is no part of it.
+    fn more(&mut self, item: fn(&mut Self) -> Read) -> Read {
+        while self.token(0) == Some(&Token::Comma) {
+            let more = self.ahead(2, |g| {
+                g.at += 1;
+                item(g)
+            })?;
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes one level deeper. What is too deep is taken as it is, up to the end.
+    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Read) -> Read {
+        if self.depth >= DEPTH {
+            self.at = self.tokens.len();
+            return Err(Stop { at: usize::MAX, wanted: "", error: None });
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+}

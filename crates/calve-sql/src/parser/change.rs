@@ -1,0 +1,95 @@
+//! DELETE, UPDATE, TRUNCATE TABLE and ANALYZE TABLE.
+
+use calve_types::Result;
+use sqlparser::ast::Expr;
+use sqlparser::tokenizer::Token;
+
+use super::Parser;
+use crate::hints::TableHint;
+use crate::statement::{AnalyzeTable, AnalyzedColumns, Delete, Ident, Name, Statement, Update};
+
+impl Parser {
+    /// `DELETE FROM t [hint] [[AS] alias] [WHERE condition]`
+    pub(super) fn delete(&mut self) -> Result<Statement> {
+        let span = self.span();
+        self.expect_keywords(&["DELETE", "FROM"])?;
+        let (table, hint, alias) = self.changed_table()?;
+        let condition = self.condition()?;
+        self.expect_end()?;
+        self.hints.check_places(condition.as_ref())?;
+        let hints = std::mem::take(&mut self.hints);
+        Ok(Statement::Delete(Box::new(Delete { table, hint, alias, condition, hints, span })))
+    }
+
+    /// `UPDATE t [hint] [[AS] alias] SET column = value, .. [WHERE condition]`
+    pub(super) fn update(&mut self) -> Result<Statement> {
+        let span = self.span();
+        self.expect_keywords(&["UPDATE"])?;
+        let (table, hint, alias) = self.changed_table()?;
+        self.expect_keywords(&["SET"])?;
+        let mut assignments: Vec<(Ident, Expr)> = vec![];
+        while assignments.is_empty() || self.token(&Token::Comma) {
+            let column = self.ident("a column name")?;
+            self.expect(&Token::Eq)?;
+            let to = self.end_before(|p, at| p.tokens.get(at).is_some_and(|t| t.token == Token::Comma) || p.is_word_at(at, "WHERE"));
+            assignments.push((column, self.expression_up_to(to)?));
+        }
+        let condition = self.condition()?;
+        self.expect_end()?;
+        self.hints.check_places(assignments.iter().map(|(_, value)| value).chain(&condition))?;
+        let hints = std::mem::take(&mut self.hints);
+        Ok(Statement::Update(Box::new(Update { table, hint, alias, assignments, condition, hints, span })))
+    }
+
+    /// `t [hint] [[AS] alias]`
+    fn changed_table(&mut self) -> Result<(Name, Option<TableHint>, Option<Ident>)> {
+        let table = self.name("the name of a table")?;
+        let hint = self.hints.take_options_at(table.span.end);
+        let with_as = self.keyword("AS");
+        let is_alias = with_as || !self.is_end() && !self.is_keyword(0, "WHERE") && !self.is_keyword(0, "SET");
+        let alias = if is_alias { Some(self.ident("an alias")?) } else { None };
+        Ok((table, hint, alias))
+    }
+
+    /// `[WHERE condition]`, up to the end of the statement.
+    fn condition(&mut self) -> Result<Option<Expr>> {
+        if self.keyword("WHERE") { self.expression_up_to(self.tokens.len()).map(Some) } else { Ok(None) }
+    }
+
+    /// `TRUNCATE TABLE t`
+    pub(super) fn truncate(&mut self) -> Result<Statement> {
+        self.expect_keywords(&["TRUNCATE", "TABLE"])?;
+        Ok(Statement::TruncateTable { table: self.name("the name of a table")? })
+    }
+
+    /// `ANALYZE TABLE t [PARTITION (k [= v], ..)] COMPUTE STATISTICS [FOR COLUMNS a, .. | FOR ALL COLUMNS]`
+    pub(super) fn analyze(&mut self) -> Result<Statement> {
+        let span = self.span();
+        self.expect_keywords(&["ANALYZE", "TABLE"])?;
+        let table = self.name("the name of a table")?;
+        let partition = if self.keyword("PARTITION") { self.list(Self::analyzed_partition)? } else { vec![] };
+        self.expect_keywords(&["COMPUTE", "STATISTICS"])?;
+        let columns = if !self.keyword("FOR") {
+            AnalyzedColumns::None
+        } else if self.keyword("ALL") {
+            self.expect_keywords(&["COLUMNS"])?;
+            AnalyzedColumns::All
+        } else {
+            self.expect_keywords(&["COLUMNS"])?;
+            let mut columns = vec![self.ident("a column name")?];
+            while self.token(&Token::Comma) {
+                columns.push(self.ident("a column name")?);
+            }
+            AnalyzedColumns::Some(columns)
+        };
+        Ok(Statement::AnalyzeTable(AnalyzeTable { table, partition, columns, span }))
+    }
+
+    /// `column [= literal]`
+    fn analyzed_partition(&mut self) -> Result<(Ident, Option<Expr>)> {
+        let column = self.ident("a partition column")?;
+        let value =
+            if self.token(&Token::Eq) { Some(self.expression(&[Token::Comma, Token::RParen])?) } else { None };
+        Ok((column, value))
+    }
+}

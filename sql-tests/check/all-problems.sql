@@ -1,0 +1,21 @@
+-- One fault each, and all of them are told.
+CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadop', 'warehouse' = 'lake');
+USE CATALOG lake;
+CREATE DATABASE shop;
+USE shop;
+CREATE TABLE orders (id BIGINT, customer STRNG);
+CREATE VIEW big AS SELECT * FROM orders WHERE amount > 100;
+INSERT INTO orders VALUES (1, 'a');
+SELECT * FROM big;
+CREATE TABLE customers (name STRING, city STRING);
+SELECT nmae FROM customers;
+SELECT UPPR(name) FROM customers;
+INSERT INTO customers VALUES ('a');
+SELECT 'unterminated FROM customers;
+SELEC 1;
+SELECT city FROM customers WHERE;
+SET 'execution.runtime-mode' = 'stream';
+CREATE FUNCTION f AS 'com.example.F';
+SELECT f(name) FROM customers;
+QUIT;
+SELECT after_the_end;

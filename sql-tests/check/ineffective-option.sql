@@ -1,0 +1,15 @@
+CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = 'lake');
+USE CATALOG lake;
+CREATE DATABASE shop;
+USE shop;
+
+CREATE TABLE t (
+  id INT
+) WITH (
+  'format-version' = '2',
+  'write.delete.mode' = 'merge-on-read',
+  'connector' = 'print'
+);
+SET 'write.upsert.enabled' = 'true';
+INSERT INTO t /*+ OPTIONS('write.format.default' = 'parquet') */ VALUES (1);
+SET 'branch' = 'staging';

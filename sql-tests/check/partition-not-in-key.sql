@@ -1,0 +1,17 @@
+CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = 'lake');
+USE CATALOG lake;
+CREATE DATABASE shop;
+USE shop;
+
+CREATE TABLE t (
+  id INT,
+  day STRING,
+  PRIMARY KEY (id) NOT ENFORCED
+) PARTITIONED BY (day) WITH (
+  'format-version' = '2',
+  'write.upsert.enabled' = 'true'
+);
+
+-- told of the one INSERT that upserts
+CREATE TABLE u (id INT, day STRING, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (day);
+INSERT INTO u /*+ OPTIONS('upsert-enabled' = 'true') */ VALUES (1, '2025-07-04');

@@ -1,0 +1,9 @@
+CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = 'lake');
+USE CATALOG lake;
+CREATE DATABASE shop;
+USE shop;
+
+CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH (
+  'format-version' = '1',
+  'write.upsert.enabled' = 'true'
+);

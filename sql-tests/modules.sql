@@ -1,0 +1,21 @@
+-- Flink's functions are its module core.
+SHOW MODULES;
+SHOW FULL MODULES;
+LOAD MODULE hive WITH ('hive-version' = '3.1.3');
+LOAD MODULE core;
+LOAD MODULE other WITH ('type' = 'core');
+USE MODULES core;
+USE MODULES core, hive;
+USE MODULES core, core;
+UNLOAD MODULE hive;
+UNLOAD MODULE core;
+SHOW MODULES;
+SHOW FULL MODULES;
+SHOW FUNCTIONS;
+DESCRIBE FUNCTION `abs`;
+USE MODULES core;
+UNLOAD MODULE core;
+LOAD MODULE core;
+SHOW FULL MODULES;
+SHOW FUNCTIONS LIKE 'up%';
+LOAD MODULE CORE;

@@ -1,0 +1,21 @@
+-- SET and RESET.
+SET 'execution.runtime-mode' = 'batch';
+SET;
+SET 'execution.runtime-mode' = 'bacth';
+SET 'execution.runtime-mode' = 'automatic';
+SET 'table.dml-sync' = 'tru';
+SET 'parallelism.default' = 'many';
+SET 'table.local-time-zone' = 'Nowhere/City';
+SET 'table.local-time-zon' = 'UTC';
+SET 'my.own' = 'it''s';
+SET pipeline.name = my job;
+SET;
+RESET 'my.own';
+RESET pipeline.name;
+RESET 'table.local-time-zon';
+SET;
+RESET;
+SET;
+RESET 'nothing';
+SHOW JOBS;
+STOP JOB '228d70913eab60dda85c5e7f78b5782c' WITH SAVEPOINT;
