@@ -25,10 +25,10 @@ INSERT INTO t VALUES (1, 'a'), (2, 'b');
 INSERT INTO t VALUES (2, 'c');
 REPLACE TABLE t PARTITIONED BY (day_) WITH ('kept' = '2') AS
   SELECT n AS id, day_ FROM (VALUES (CAST(10 AS BIGINT), '2024-01-01'), (20, '2024-01-02')) AS s (n, day_);
-SELECT * FROM t;
+SELECT * FROM t ORDER BY id;
 SHOW CREATE TABLE t;
 SHOW PARTITIONS t;
-SELECT operation, summary['total-records'], parent_id IS NULL FROM t$snapshots;
+SELECT operation, summary['total-records'], parent_id IS NULL FROM t$snapshots ORDER BY committed_at;
 INSERT INTO t VALUES (30, '2024-01-02');
 SELECT * FROM t ORDER BY id;
 REPLACE TABLE t AS SELECT id FROM t;

@@ -47,3 +47,5 @@ CREATE TABLE wrong (a DECIMAL(0, 0)) WITH ('connector' = 'blackhole');
 CREATE TABLE wrong (a DECIMAL(38, 39)) WITH ('connector' = 'blackhole');
 EXPLAIN ESTIMATED_COST, CHANGELOG_MODE, JSON_EXECUTION_PLAN SELECT 1 AS one;
 EXPLAIN PLAN_ADVICE SELECT 1 AS one;
+SET 'execution.runtime-mode' = 'streaming';
+EXPLAIN PLAN_ADVICE SELECT 1 AS one;

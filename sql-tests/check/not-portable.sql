@@ -1,5 +1,5 @@
 -- check: --portable
-CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'jdbc', 'uri' = 'jdbc:sqlite:/tmp/none/lake.db', 'warehouse' = 'lake');
+CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'jdbc', 'uri' = 'jdbc:sqlite:lake.db', 'warehouse' = 'lake');
 CREATE CATALOG files WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = 'lake');
 USE CATALOG files;
 CREATE TABLE shop.t (ts TIMESTAMP(6), id INT UNIQUE) PARTITIONED BY (days(ts), bucket(4, id));

@@ -5,13 +5,13 @@ USE shop;
 
 CREATE TABLE t (
   id INT,
-  day STRING,
+  dt STRING,
   PRIMARY KEY (id) NOT ENFORCED
-) PARTITIONED BY (day) WITH (
+) PARTITIONED BY (dt) WITH (
   'format-version' = '2',
   'write.upsert.enabled' = 'true'
 );
 
 -- told of the one INSERT that upserts
-CREATE TABLE u (id INT, day STRING, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (day);
+CREATE TABLE u (id INT, dt STRING, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt);
 INSERT INTO u /*+ OPTIONS('upsert-enabled' = 'true') */ VALUES (1, '2025-07-04');

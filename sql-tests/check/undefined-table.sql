@@ -7,7 +7,7 @@ INSERT INTO orders SELECT id, name FROM customers;
 INSERT INTO orders SELECT id, city FROM customers;
 SELECT custmer FROM orders;
 SELECT * FROM ordrs;
-DROP TABLE old;
+DROP TABLE archive;
 CREATE VIEW default_catalog.default_database.v AS SELECT * FROM payments;
 SELECT * FROM default_catalog.default_database.v;
 -- a catalog that cannot be opened is told of once

@@ -6,6 +6,10 @@
 writes FILES scripts of STATEMENTS questions each. Expressions have random types, literals and columns, operators,
 casts and calls of every function that gives the same result each time. Most fit their arguments' types; a few do not,
 so that refusals are asked too.
+
+Not asked is what Flink itself gets wrong or leaves open: fields of times before 1970, ENCODE of constants, TO_DATE of
+texts that do not follow the pattern, ARRAYs and MAPs of TINYINT and SMALLINT, VALUES that mix kinds of numbers,
+GREATEST of NULLs among DECIMALs, elements beyond the end, TRUNCATE of FLOAT, a TIME cut to days, the order of a MAP's keys.
 """
 import random
 import sys
@@ -29,7 +33,7 @@ SCALARS = ["I", "I", "M", "F", "s", "s", "x", "b", "d", "t", "T", "L", "y", "z"]
 ALL = SCALARS + ["aI", "as", "m", "r"]
 
 STRINGS = ["", " ", "a", "abc", "Hello World", " 12 ", "3.14", "-7", "true", "FALSE", "1e3", "2024-02-29", "12:34:56",
-           "2024-02-29 12:34:56.789", "1969-12-31 23:59:59", "é", "你好", "\U0001F600x", "a,b,c", "a=1,b=2", "k1:v1",
+           "2024-02-29 12:34:56.789", "é", "你好", "\U0001F600x", "a,b,c", "a=1,b=2", "k1:v1",
            '{"a":1,"b":[1,2.50,"x",null],"c":{"d":true}}', "[1,2,3]", "http://user@host:80/p/q.html?k=v&w=1#ref", "%", "a_b",
            "it''s", "x\\y", "foobar", "aaa", "AbC", "0", "99999999999", "1.5.2", "+5", "NaN", "00ff", "aGVsbG8=", "a b  c",
            "x+y", "-"]
@@ -40,24 +44,24 @@ PATHS = ["$", "$.a", "$.b", "$.b[0]", "$.b[*]", "$.c.d", "lax $.x", "strict $.x"
 UNITS = ["YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"]
 ZONES = ["UTC", "America/New_York", "Asia/Kolkata", "+02:00", "Europe/Berlin"]
 
-# name(arguments): result. A quoted argument is one of a list of texts; `n` a small integer, `N` any number, `?` any scalar.
+# name(arguments): result. A quoted argument is one of a list of texts; `n` a small integer, `k` a literal one, `N` any number, `?` any scalar.
 CALLS = """
-ABS(N):N SIGN(N):N CEIL(N):N FLOOR(N):N ROUND(N):N ROUND(N,n):N TRUNCATE(N):N TRUNCATE(N,n):N MOD(I,I):I MOD(M,M):M
+ABS(N):N SIGN(N):N CEIL(N):N FLOOR(N):N ROUND(N):N ROUND(N,k):N TRUNCATE(M):M TRUNCATE(M,k):M MOD(I,I):I MOD(M,M):M
 SQRT(N):F EXP(n):F LN(N):F LOG10(N):F LOG2(N):F LOG(N):F LOG(N,N):F POWER(N,n):F SIN(N):F COS(N):F TAN(N):F COT(N):F ASIN(N):F
 ACOS(N):F ATAN(N):F ATAN2(N,N):F SINH(n):F COSH(n):F TANH(N):F DEGREES(N):F RADIANS(N):F PI():F E():F BIN(I):s HEX(I):s HEX(s):s
-UNHEX(s):x GREATEST(N,N):N LEAST(N,N,N):N GREATEST(s,s):s LEAST(d,d):d GREATEST(T,T):T
+UNHEX(s):x GREATEST(I,I):I LEAST(I,I,I):I GREATEST(s,s):s LEAST(d,d):d GREATEST(T,T):T
 CHAR_LENGTH(s):I CHARACTER_LENGTH(s):I UPPER(s):s LOWER(s):s INITCAP(s):s TRIM(s):s LTRIM(s):s RTRIM(s):s BTRIM(s):s BTRIM(s,s):s
 LTRIM(s,s):s RTRIM(s,s):s REPEAT(s,n):s REVERSE(s):s REPLACE(s,s,s):s LPAD(s,n,s):s RPAD(s,n,s):s LEFT(s,n):s RIGHT(s,n):s
 SUBSTRING(s,n):s SUBSTRING(s,n,n):s SUBSTR(s,n):s SUBSTR(s,n,n):s CONCAT(s,s):s CONCAT(s,s,s):s CONCAT_WS(s,s,s):s
 INSTR(s,s):I LOCATE(s,s):I LOCATE(s,s,n):I ASCII(s):I CHR(I):s ELT(n,s,s):s ENDSWITH(s,s):b STARTSWITH(s,s):b TRANSLATE(s,s,s):s
 MD5(s):s SHA1(s):s SHA224(s):s SHA256(s):s SHA384(s):s SHA512(s):s SHA2(s,'256'):s TO_BASE64(s):s FROM_BASE64(s):s
-DECODE(x,'enc'):s ENCODE(s,'enc'):x SPLIT_INDEX(s,s,n):s SPLIT(s,s):as STR_TO_MAP(s):m STR_TO_MAP(s,',','='):m
+DECODE(x,'enc'):s SPLIT_INDEX(s,s,n):s SPLIT(s,s):as STR_TO_MAP('k=1'):m
 PARSE_URL(s,'part'):s URL_ENCODE(s):s URL_DECODE(s):s REGEXP(s,'re'):b REGEXP_REPLACE(s,'re',s):s REGEXP_EXTRACT(s,'re'):s
 REGEXP_EXTRACT(s,'re',n):s REGEXP_COUNT(s,'re'):I REGEXP_INSTR(s,'re'):I REGEXP_SUBSTR(s,'re'):s REGEXP_EXTRACT_ALL(s,'re'):as
 IS_ALPHA(s):b IS_DIGIT(s):b IS_DECIMAL(s):b PRINTF('%s-%s',s,s):s PRINTF('%d',I):s
 IF(b,N,N):N IF(b,s,s):s NULLIF(N,N):N NULLIF(s,s):s COALESCE(N,N):N COALESCE(s,s,s):s COALESCE(?,?):? IFNULL(N,N):N IFNULL(s,s):s
 TYPEOF(?):s
-DATE_FORMAT(T,'fmt'):s DATE_FORMAT(s,'fmt'):s DATE_FORMAT(L,'fmt'):s TO_DATE(s):d TO_DATE(s,'fmt'):d TO_TIMESTAMP(s):T TO_TIMESTAMP(s,'fmt'):T
+DATE_FORMAT(T,'fmt'):s DATE_FORMAT(s,'fmt'):s DATE_FORMAT(L,'fmt'):s TO_DATE(s):d TO_TIMESTAMP(s):T TO_TIMESTAMP(s,'fmt'):T
 TO_TIMESTAMP_LTZ(I,n):L TO_TIMESTAMP_LTZ(I):L TO_TIMESTAMP_LTZ(s):L FROM_UNIXTIME(I):s FROM_UNIXTIME(I,'fmt'):s UNIX_TIMESTAMP(s):I
 UNIX_TIMESTAMP(s,'fmt'):I CONVERT_TZ(s,'zone','zone'):s YEAR(d):I QUARTER(d):I MONTH(T):I WEEK(d):I DAYOFYEAR(T):I DAYOFMONTH(d):I
 DAYOFWEEK(T):I HOUR(T):I MINUTE(t):I SECOND(T):I YEAR(L):I
@@ -65,7 +69,7 @@ CARDINALITY(aI):I CARDINALITY(m):I ELEMENT(aI):I ARRAY_APPEND(aI,I):aI ARRAY_CON
 ARRAY_CONTAINS(as,s):b ARRAY_DISTINCT(aI):aI ARRAY_EXCEPT(aI,aI):aI ARRAY_INTERSECT(as,as):as ARRAY_JOIN(as,s):s ARRAY_JOIN(as,s,s):s
 ARRAY_MAX(aI):I ARRAY_MIN(as):s ARRAY_POSITION(aI,I):I ARRAY_PREPEND(as,s):as ARRAY_REMOVE(aI,I):aI ARRAY_REVERSE(as):as
 ARRAY_SLICE(aI,n):aI ARRAY_SLICE(aI,n,n):aI ARRAY_SORT(aI):aI ARRAY_SORT(as,b):as ARRAY_UNION(aI,aI):aI MAP_KEYS(m):as MAP_VALUES(m):as
-MAP_ENTRIES(m):? MAP_UNION(m,m):m MAP_FROM_ARRAYS(as,aI):m
+MAP_ENTRIES(m):? MAP_FROM_ARRAYS(as,aI):m
 JSON_VALUE(s,'path'):s JSON_QUERY(s,'path'):s JSON_EXISTS(s,'path'):b JSON_STRING(?):s JSON_QUOTE(s):s JSON_UNQUOTE(s):s
 JSON_ARRAY(?,?):s RAND_INTEGER(I,I):I
 """.split()
@@ -101,7 +105,7 @@ COLUMNS = [
     ("l3", "TIMESTAMP_LTZ(3)", "L", ["TO_TIMESTAMP_LTZ(1709210096789, 3)", "TO_TIMESTAMP_LTZ(0, 3)"]),
     ("ai", "ARRAY<INT>", "aI", ["CAST(ARRAY[1, 2, 3] AS ARRAY<INT>)", "CAST(ARRAY[5, CAST(NULL AS INT), 5] AS ARRAY<INT>)"]),
     ("ax", "ARRAY<STRING>", "as", ["CAST(ARRAY['x', 'yy'] AS ARRAY<STRING>)", "CAST(ARRAY['b', 'a', CAST(NULL AS STRING)] AS ARRAY<STRING>)"]),
-    ("m", "MAP<STRING, INT>", "m", ["CAST(MAP['a', 1, 'b', 2] AS MAP<STRING, INT>)", "CAST(MAP['k', CAST(NULL AS INT)] AS MAP<STRING, INT>)"]),
+    ("m", "MAP<STRING, INT>", "m", ["CAST(MAP['a', 1] AS MAP<STRING, INT>)", "CAST(MAP['k', CAST(NULL AS INT)] AS MAP<STRING, INT>)"]),
     ("r", "ROW<x INT, y STRING>", "r", ["CAST(ROW(1, 'x') AS ROW<x INT, y STRING>)", "CAST(ROW(CAST(NULL AS INT), '') AS ROW<x INT, y STRING>)"]),
 ]
 
@@ -169,8 +173,8 @@ class Generator:
         if kind == "t":
             return "TIME '%s'" % pick(["00:00:00", "23:59:59", "12:34:56", "12:34:56.789", "06:07:08"])
         if kind == "T":
-            return "TIMESTAMP '%s'" % pick(["2024-02-29 12:34:56", "2024-12-31 23:59:59.999", "1970-01-01 00:00:00", "1969-12-31 23:59:59",
-                                            "2000-01-01 00:00:00.123456", "2020-02-29 01:02:03.123456789", "1900-01-01 10:11:12"])
+            return "TIMESTAMP '%s'" % pick(["2024-02-29 12:34:56", "2024-12-31 23:59:59.999", "1970-01-01 00:00:00",
+                                            "2000-01-01 00:00:00.123456", "2020-02-29 01:02:03.123456789", "2100-01-01 10:11:12"])
         if kind == "L":
             return pick(["TO_TIMESTAMP_LTZ(0, 3)", "TO_TIMESTAMP_LTZ(1709210096, 0)", "TO_TIMESTAMP_LTZ(1709210096789, 3)",
                          "CAST(TIMESTAMP '2024-03-31 02:30:00' AS TIMESTAMP_LTZ(3))"])
@@ -184,7 +188,7 @@ class Generator:
         if kind == "as":
             return "ARRAY[%s]" % ", ".join(self.text(STRINGS[:12]) for _ in range(rng.randint(1, 3)))
         if kind == "m":
-            return "MAP[%s]" % ", ".join("'%s', %s" % (k, self.literal("n")) for k in "abc"[:rng.randint(1, 3)])
+            return "MAP[%s]" % ", ".join("'%s', %s" % (k, self.literal("n")) for k in "a")
         if kind == "r":
             return "ROW(%s, %s)" % (self.literal("n"), self.text(STRINGS[:8]))
         raise ValueError(kind)
@@ -205,6 +209,8 @@ class Generator:
             if inner in ("256", "0.5"):
                 return inner
             return self.text(lists.get(inner, [inner]))
+        if part == "k":
+            return self.literal("n")
         if part == "n":
             return self.literal("n") if self.chance(0.8) else self.expr("I", depth)
         if part == "N":
@@ -255,7 +261,7 @@ class Generator:
                     lambda: "EXTRACT(%s FROM %s)" % (self.pick(UNITS + ["DOW", "DOY", "EPOCH", "MILLISECOND", "CENTURY", "ISODOW", "ISOYEAR"]), sub(self.pick("dTLz"))),
                     lambda: "TIMESTAMPDIFF(%s, %s, %s)" % (self.pick(UNITS), sub(self.pick("dT")), sub(self.pick("dT"))),
                     lambda: "POSITION(%s IN %s)" % (sub("s"), sub("s")),
-                    lambda: "%s[%s]" % (self.leaf("aI"), self.pick("123")),
+                    lambda: "%s[1]" % self.leaf("aI"),
                     lambda: "%s['a']" % self.leaf("m"),
                 ])()
             if self.chance(0.12):
@@ -268,7 +274,7 @@ class Generator:
                 lambda: "TRIM(%s %s FROM %s)" % (self.pick(["BOTH", "LEADING", "TRAILING"]), self.text([" ", "a", "x"]), sub("s")),
                 lambda: "SUBSTRING(%s FROM %s FOR %s)" % (sub("s"), self.literal("n"), self.literal("n")),
                 lambda: "OVERLAY(%s PLACING %s FROM %s FOR %s)" % (sub("s"), sub("s"), self.literal("n"), self.literal("n")),
-                lambda: "%s[%s]" % (self.leaf("as"), self.pick("12")),
+                lambda: "%s[1]" % self.leaf("as"),
                 lambda: "JSON_OBJECT('k' VALUE %s)" % sub(self.pick(SCALARS)),
                 lambda: "JSON_VALUE(%s, %s RETURNING STRING DEFAULT 'd' ON EMPTY)" % (sub("s"), self.text(PATHS)),
             ])()
@@ -296,18 +302,18 @@ class Generator:
             amount = self.pick("yz") if kind != "t" else "z"
             return self.pick([
                 lambda: "(%s %s %s)" % (sub(kind), self.pick("+-"), sub(amount)),
-                lambda: "%s(%s TO %s)" % (self.pick(["FLOOR", "CEIL"]), sub(kind), self.pick(UNITS)),
+                lambda: "%s(%s TO %s)" % (self.pick(["FLOOR", "CEIL"]), sub(kind), self.pick(UNITS[-3:] if kind == "t" else UNITS)),
                 lambda: "TIMESTAMPADD(%s, %s, %s)" % (self.pick(UNITS), self.literal("n"), sub(kind)),
             ])()
         if kind in "yz":
             return self.pick([lambda: "(%s %s %s)" % (sub(kind), self.pick("+-"), sub(kind)), lambda: "(%s * %s)" % (sub(kind), self.literal("n")),
                               lambda: "(-%s)" % sub(kind)])()
         if kind == "aI":
-            return "ARRAY[%s, %s]" % (sub("I"), sub("I"))
+            return "ARRAY[CAST(%s AS INT), %s]" % (sub("I"), self.literal("n"))
         if kind == "as":
             return "ARRAY[%s, %s]" % (sub("s"), sub("s"))
         if kind == "m":
-            return "MAP[%s, %s]" % (sub("s"), sub("I"))
+            return "MAP[%s, CAST(%s AS INT)]" % (sub("s"), sub("I"))
         return "ROW(%s, %s)" % (sub("I"), sub("s"))
 
     def statement(self):
@@ -317,7 +323,7 @@ class Generator:
         if form < 0.3:
             return "SELECT %s AS a" % self.expr(kind, depth)
         if form < 0.35:
-            rows = ", ".join("(%s)" % self.expr(kind if self.chance(0.6) or kind not in NUMBERS else self.pick(NUMBERS), 0) for _ in range(3))
+            rows = ", ".join("(%s)" % self.literal(kind) for _ in range(3))
             return "SELECT a FROM (VALUES %s) AS v(a)" % rows
         if form < 0.85:
             return "SELECT id, %s AS a FROM t" % self.expr(kind, depth)

@@ -1,5 +1,6 @@
 //! Errors and warnings as a person reads them: the message, the line of the script, a caret under the place.
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::ops::Range;
@@ -8,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet,
 use calve_engine::{Finding, Severity};
 use calve_types::{Error, Location, Span};
 
+use crate::codes;
 use crate::invocation::Script;
 
 /// Prints a line to standard error. Nobody may be reading it any more, which is no reason to stop.
@@ -36,22 +38,29 @@ struct Report<'a> {
 #[derive(Debug)]
 pub struct Diagnostics {
     renderer: Renderer,
+    /// Whether to say where an error is explained: to a person, once.
+    explain: Cell<bool>,
 }
 
 impl Diagnostics {
     /// For standard error, as [`colours_on`] says.
     pub fn for_stderr() -> Self {
-        Self::new(colours_on(std::io::stderr().is_terminal()))
+        let is_terminal = std::io::stderr().is_terminal();
+        Self { explain: Cell::new(is_terminal), ..Self::new(colours_on(is_terminal)) }
     }
 
     /// With or without colours.
     pub fn new(colours: bool) -> Self {
-        Self { renderer: if colours { Renderer::styled() } else { Renderer::plain() } }
+        let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+        Self { renderer, explain: Cell::new(false) }
     }
 
     /// Prints an error of a statement that begins at `line` (1-based) of the script.
     pub fn print_error(&self, error: &Error, script: &Script, line: u32) {
         say(self.error(error, script, line));
+        if codes::page(error.code).is_some() && self.explain.replace(false) {
+            say(format_args!("More about this error: calve explain {}", error.code));
+        }
     }
 
     /// Prints a warning.

@@ -79,7 +79,8 @@ pub struct SinkMode {
 /// A table that rows are written to.
 #[async_trait]
 pub trait Sink: Send {
-    /// Writes rows that have exactly the table's physical columns.
+    /// Writes rows that have exactly the table's physical columns; for print and blackhole tables there may be one more,
+    /// the kinds of changes (see calve-stream).
     ///
     /// # Errors
     /// What the rows' stream or the system refuse; nothing is left behind then.

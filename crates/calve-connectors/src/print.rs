@@ -1,9 +1,10 @@
-//! `print`: a line for each row, as `PrintTableSinkFactory` and `Row.toString` write it.
+//! `print`: a line for each row, or for each change of one, as `PrintTableSinkFactory` and `Row.toString` write it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use calve_stream::op::Ops;
 use calve_types::{DataType, Result};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
@@ -55,9 +56,12 @@ impl Sink for PrintSink {
                 .zip(&self.columns)
                 .map(|(array, data_type)| Values::new(array, &data_type.logical))
                 .collect::<Result<Vec<_>>>()?;
+            // a column more says what happens to the rows
+            let changes = (batch.num_columns() > self.columns.len()).then_some(self.columns.len());
+            let ops = Ops::new(&batch, changes).map_err(from_datafusion)?;
             for row in 0..batch.num_rows() {
                 let mut line = self.prefix.clone();
-                line.push_str("+I");
+                line.push_str(ops.get(row).map_err(from_datafusion)?.name());
                 push_list(columns.iter(), &mut line, |column, out| push_value(column, row, out));
                 (self.lines)(line);
             }

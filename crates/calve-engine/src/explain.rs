@@ -23,6 +23,11 @@ impl Session {
     /// notation, the second the optimised plan, the third what runs, and with `JSON_EXECUTION_PLAN` the fourth is that as
     /// JSON. Costs and changelog modes are not estimated: the details that ask for them change nothing.
     pub(crate) async fn explain(&self, statement: &Statement, details: &[String], place: Span) -> Result<Rows> {
+        if !self.options.is_streaming() && details.iter().any(|detail| detail == ADVICE) {
+            return Err(Error::unsupported("EXPLAIN PLAN_ADVICE in batch mode")
+                .with_detail("EXPLAIN PLAN_ADVICE is not supported under batch mode.")
+                .at(place));
+        }
         let text = match statement {
             Statement::Query(query) => {
                 let resolved = self.resolve(statement).await?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::array::{Array, BooleanArray};
 use arrow::compute::{and, filter_record_batch, is_not_null};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use calve_types::Error;
 use datafusion::common::DataFusionError;
@@ -16,7 +16,8 @@ use futures::TryStreamExt;
 
 use crate::error::external;
 
-/// Checks `columns` of every batch and gives the rows the table's own `schema`.
+/// Checks `columns` of every batch and gives the rows the table's own `schema`, and the column of changes behind it if there
+/// is one.
 pub(crate) fn enforce(
     input: SendableRecordBatchStream,
     schema: SchemaRef,
@@ -24,6 +25,9 @@ pub(crate) fn enforce(
     drop: bool,
     dropped: Arc<AtomicU64>,
 ) -> SendableRecordBatchStream {
+    let mut fields = schema.fields().to_vec();
+    fields.extend(input.schema().fields().iter().skip(fields.len()).cloned());
+    let schema = Arc::new(Schema::new(fields));
     let target = schema.clone();
     let checked = input.and_then(move |batch| {
         let result = check(&batch, &target, &columns, drop, &dropped);

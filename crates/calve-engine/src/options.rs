@@ -36,8 +36,7 @@ impl Options {
     /// # Errors
     /// `invalid-option` for a value the option does not take.
     pub fn set(&mut self, key: &str, value: &str) -> calve_types::Result<Option<Warning>> {
-        calve_options::check(key, value, Place::Session)
-            .map_err(|e| invalid(key, value, &e.to_string()))?;
+        calve_options::check(key, value, Place::Session).map_err(|e| invalid(key, value, &e.to_string()))?;
         self.current.insert(key.to_owned(), value.to_owned());
         Ok(unknown_option::misspelt(key, Place::Session))
     }

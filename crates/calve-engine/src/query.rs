@@ -43,9 +43,9 @@ pub(crate) struct Query<'q> {
 }
 
 impl Query<'_> {
-    /// Changes are seen in the order in which they happen.
+    /// Changes are seen in the order in which they happen, and late rows are those behind others.
     fn partitions(&self) -> usize {
-        if self.changes.is_some() { 1 } else { self.partitions }
+        if self.changes.is_some() || lower::depends_on_order(self.rel) { 1 } else { self.partitions }
     }
 }
 

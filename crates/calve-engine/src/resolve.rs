@@ -226,6 +226,10 @@ impl<'a> Resolved<'a> {
                 warnings.extend(unknown.map(|warning| warning.at(reference.span)));
             }
         }
+        for place in calve_planner::tables::versions(statement) {
+            let message = "not portable to Flink: FOR SYSTEM_TIME AS OF a constant";
+            warnings.push(Warning::new("not-portable", message).at(place));
+        }
         warnings
     }
 
@@ -384,6 +388,21 @@ impl CatalogReader for Resolved<'_> {
                 .with_hint("give the view another name than what it reads"));
         }
         Ok(self.tables.get(&(path.clone(), hints.to_vec())).cloned())
+    }
+
+    fn version(&self, table: &Arc<TableEntry>, millis: i64) -> Result<Arc<TableEntry>> {
+        let Some(handle) = downcast::<IcebergHandle>(&table.handle) else {
+            return Err(Error::unsupported(format!("FOR SYSTEM_TIME AS OF a constant for '{}'", table.path))
+                .with_detail(format!("getTable(ObjectPath, long) is not implemented for the table '{}'.", table.path))
+                .with_hint("only tables of Iceberg catalogs keep versions"));
+        };
+        let mut hints = handle.hints.clone();
+        if let Some(key) = ["snapshot-id", "as-of-timestamp", "branch", "tag"].into_iter().find(|key| hints.contains_key(*key)) {
+            return Err(Error::new("invalid-hint", format!("FOR SYSTEM_TIME AS OF and the hint '{key}' exclude each other")));
+        }
+        hints.insert("as-of-timestamp".to_owned(), millis.to_string());
+        let entry = iceberg_entry(table.path.clone(), handle.home.clone(), handle.table.clone(), hints)?;
+        Ok(Arc::new(TableEntry { writable: false, ..entry }))
     }
 
     fn similar_tables(&self, path: &TablePath) -> Vec<String> {

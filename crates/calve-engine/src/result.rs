@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use arrow::array::Array;
 use arrow::record_batch::RecordBatch;
 use calve_functions::EvalContext;
-use calve_planner::Field;
+use calve_planner::{Field, TimeAttribute};
 use calve_stream::Op;
 use calve_stream::op::Ops;
 use calve_types::{Error, Result, Span};
@@ -88,6 +88,8 @@ pub enum ResultBody {
 pub struct Rows {
     /// Names and Flink types.
     pub columns: Vec<Field>,
+    /// Which columns are time attributes, as far as Flink's types tell; shorter if the last ones are none.
+    pub(crate) times: Vec<Option<TimeAttribute>>,
     pub(crate) batches: SendableRecordBatchStream,
     pub(crate) context: EvalContext,
     /// Whether the batches have a column of changes behind `columns`.
@@ -107,7 +109,16 @@ impl std::fmt::Debug for Rows {
 impl Rows {
     /// Rows that are only added.
     pub(crate) fn new(columns: Vec<Field>, batches: SendableRecordBatchStream, context: EvalContext) -> Self {
-        Self { columns, batches, context, changelog: false, ops: vec![] }
+        Self { columns, times: vec![], batches, context, changelog: false, ops: vec![] }
+    }
+
+    /// The columns' types as Flink prints them, kinds of time attributes included: `TIMESTAMP(3) *ROWTIME*`.
+    pub fn types(&self) -> impl Iterator<Item = String> {
+        let times = self.times.iter().copied().chain(std::iter::repeat(None));
+        self.columns.iter().zip(times).map(|(field, time)| match time {
+            Some(time) => format!("{} {time}", field.data_type),
+            None => field.data_type.to_string(),
+        })
     }
 
     /// Whether rows may change: the query runs in streaming mode and its rows are a changelog.

@@ -324,8 +324,9 @@ impl Session {
         let node = runner.changelog(&rel)?;
         let query = Query { rel: &rel, changes: node.as_ref(), partitions: self.options.parallelism() };
         let batches = runner.stream(&query).await?;
+        let times = (0..rel.fields.len()).map(|column| rel.printed_time(column)).collect();
         let rows = Rows::new(rel.fields, batches, *runner.context());
-        Ok(Rows { changelog: node.is_some(), ..rows })
+        Ok(Rows { changelog: node.is_some(), times, ..rows })
     }
 
     /// An INSERT or a statement set: one job.

@@ -77,7 +77,7 @@ async fn rows_written_before_are_read_as_the_table_is_now() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keys_that_were_promoted_still_find_their_rows() {
-    for version in ["2", "3"] {
+    for (version, deletes) in [("2", "always"), ("2", "needed"), ("3", "always"), ("3", "needed")] {
         let folder = tempfile::tempdir().unwrap();
         let mut session = batch(folder.path()).await;
         let s = &mut session;
@@ -85,7 +85,7 @@ async fn keys_that_were_promoted_still_find_their_rows() {
             s,
             &format!(
                 "CREATE TABLE t (id INT NOT NULL, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('format-version' = \
-                 '{version}', 'write.upsert.enabled' = 'true', 'calve.upsert.equality-deletes' = 'always')"
+                 '{version}', 'write.upsert.enabled' = 'true', 'calve.upsert.equality-deletes' = '{deletes}')"
             ),
         )
         .await;
@@ -147,6 +147,9 @@ async fn partitions_change_and_their_columns_too() {
         assert_eq!(sorted(s, &format!("{all} WHERE p = 2")).await, ["2 2 b", "4 2 d", "5 2 e"]);
         let since = format!("{all} WHERE ts >= {}", day(4));
         assert_eq!(sorted(s, &since).await, ["4 2 d", "5 2 e", "6 3 f"]);
+        if version == "1" {
+            run(s, "ALTER TABLE t SET ('format-version' = '2'); ALTER TABLE t DROP PARTITION FIELD p_1000").await;
+        }
         // a column that partitioned older files goes, and its files stay readable
         run(s, "ALTER TABLE t DROP p").await;
         assert_eq!(sorted(s, "SELECT id, v FROM t").await, ["1 a", "2 b", "3 c", "4 d", "5 e", "6 f"]);
@@ -171,11 +174,15 @@ async fn keys_are_found_in_files_of_another_partition_spec() {
         run(s, "INSERT INTO t VALUES (1, 1, 'a'), (2, 2, 'b')").await;
         run(s, "ALTER TABLE t ADD PARTITION FIELD p").await;
         // the old row is in a file without partition
-        let refused = try_run(s, "INSERT INTO t VALUES (1, 1, 'A'), (3, 1, 'c')").await;
-        match refused {
-            Ok(_) => assert_eq!(sorted(s, "SELECT * FROM t").await, ["1 1 A", "2 2 b", "3 1 c"]),
-            Err(_) => assert_eq!(sorted(s, "SELECT * FROM t").await, ["1 1 a", "2 2 b"]),
-        }
+        run(s, "INSERT INTO t VALUES (1, 1, 'A'), (3, 1, 'c')").await;
+        assert_eq!(sorted(s, "SELECT * FROM t").await, ["1 1 A", "2 2 b", "3 1 c"]);
+        // and in files of two specs, with keys and partitions of another type
+        run(s, "ALTER TABLE t MODIFY (id BIGINT NOT NULL, p BIGINT NOT NULL)").await;
+        run(s, "INSERT INTO t SELECT CAST(id AS BIGINT), CAST(p AS BIGINT), v FROM (VALUES (1, 1, 'AA'), (2, 2, 'B')) AS n(id, p, v)").await;
+        assert_eq!(sorted(s, "SELECT * FROM t").await, ["1 1 AA", "2 2 B", "3 1 c"]);
+        run(s, "ALTER TABLE t REPLACE PARTITION FIELD p WITH bucket(2, id)").await;
+        run(s, "INSERT INTO t SELECT CAST(id AS BIGINT), CAST(p AS BIGINT), v FROM (VALUES (3, 1, 'C'), (2, 2, 'BB')) AS n(id, p, v)").await;
+        assert_eq!(sorted(s, "SELECT * FROM t").await, ["1 1 AA", "2 2 BB", "3 1 C"]);
     }
 }
 
@@ -239,19 +246,36 @@ async fn a_refused_change_leaves_the_table_as_it_was() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn main_goes_back_and_forth() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut session = batch(folder.path()).await;
-    let s = &mut session;
-    run(s, "CREATE TABLE t (a INT); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)").await;
-    let ids = rows(s, "SELECT snapshot_id FROM t$snapshots ORDER BY committed_at").await;
-    let (first, second) = (ids[0][0].clone().unwrap(), ids[1][0].clone().unwrap());
-    run(s, &format!("ALTER TABLE t SET ('current-snapshot-id' = '{first}', 'k' = 'v')")).await;
-    assert_eq!(sorted(s, "SELECT * FROM t").await, ["1"]);
-    let already = try_run(s, &format!("ALTER TABLE t SET ('cherry-pick-snapshot-id' = '{first}')")).await.unwrap_err();
-    assert_eq!(already.detail.unwrap(), format!("Cannot cherrypick snapshot {first}: already an ancestor"));
-    run(s, &format!("ALTER TABLE t SET ('cherry-pick-snapshot-id' = '{second}')")).await;
-    assert_eq!(sorted(s, "SELECT * FROM t").await, ["1", "2"]);
-    assert_eq!(sorted(s, "SELECT COUNT(*) FROM t$history").await, ["4"]);
+    for version in ["1", "2", "3"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = batch(folder.path()).await;
+        let s = &mut session;
+        run(s, &format!("CREATE TABLE t (a INT) WITH ('format-version' = '{version}')")).await;
+        run(s, "INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)").await;
+        let ids = rows(s, "SELECT snapshot_id FROM t$snapshots ORDER BY committed_at").await;
+        let (first, second) = (ids[0][0].clone().unwrap(), ids[1][0].clone().unwrap());
+        let current = |id: &str| format!("ALTER TABLE t SET ('current-snapshot-id' = '{id}', 'k' = 'v')");
+        let pick = |id: &str| format!("ALTER TABLE t SET ('cherry-pick-snapshot-id' = '{id}', 'k' = 'w')");
+        run(s, &current(&first)).await;
+        assert_eq!(sorted(s, "SELECT * FROM t").await, ["1"]);
+        let error = try_run(s, &pick(&first)).await.unwrap_err();
+        assert_eq!(error.detail.unwrap(), format!("Cannot cherrypick snapshot {first}: already an ancestor"));
+        // what follows the head becomes the head
+        run(s, &pick(&second)).await;
+        assert_eq!(sorted(s, "SELECT * FROM t").await, ["1", "2"]);
+        assert_eq!(sorted(s, "SELECT COUNT(*) FROM t$snapshots").await, ["2"]);
+        // the rows of another one are added once
+        run(s, &current(&first)).await;
+        run(s, "INSERT INTO t VALUES (3)").await;
+        run(s, &pick(&second)).await;
+        assert_eq!(sorted(s, "SELECT * FROM t").await, ["1", "2", "3"]);
+        let error = try_run(s, &pick(&second)).await.unwrap_err();
+        let detail = error.detail.unwrap();
+        assert!(detail.starts_with(&format!("Cannot cherrypick snapshot {second}: already picked to create ancestor")));
+        assert_eq!(sorted(s, "SELECT * FROM t").await, ["1", "2", "3"]);
+        assert_eq!(sorted(s, "SELECT COUNT(*) FROM t$snapshots").await, ["4"]);
+        assert!(rows(s, "SHOW CREATE TABLE t").await[0][0].clone().unwrap().contains("'k' = 'w'"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -11,7 +11,7 @@ use arrow::datatypes::{
 use calve_types::rules::{self, Arithmetic};
 use calve_types::{DataType, Error, LogicalType, Result, Value, arrow as mapping};
 use datafusion_common::Result as DfResult;
-use datafusion_expr::{Expr, Operator, binary_expr};
+use datafusion_expr::{Expr, Operator, Volatility, binary_expr};
 
 use crate::args::{Args, Values, failure};
 use crate::decimal::power_of_ten;
@@ -82,7 +82,11 @@ fn infer(op: Arithmetic, args: &[Arg]) -> Inferred {
         return Ok(signature);
     }
     let returns = rules::arithmetic_type(op, a.logical(), b.logical()).ok_or(Refusal::Types)?;
-    if op == Arithmetic::Divide && is_zero(b.literal.as_ref()) {
+    // A quotient of DOUBLEs by 0 is infinite, but for constants Flink computes it before.
+    if op == Arithmetic::Divide
+        && is_zero(b.literal.as_ref())
+        && (!returns.is_approximate() || a.literal.is_some())
+    {
         return Err(division_by_zero().into());
     }
     let arg = |arg: &Arg| -> DataType {
@@ -113,6 +117,9 @@ pub(crate) fn choose(call: &Call, args: Vec<Expr>) -> Result<Expr> {
     }
     let op = arithmetic_of(call);
     let native = |args, operator| two(args).map(|(a, b)| binary_expr(a, operator, b));
+    if call.returns.logical.is_approximate() && args.iter().all(|a| is_constant(a, 8)) {
+        return call.kernel(constants, args);
+    }
     match (&call.returns.logical, op) {
         (T::Decimal { .. }, _) => call.kernel(decimals, args),
         (_, Arithmetic::Plus) => native(args, Operator::Plus),
@@ -208,6 +215,51 @@ fn each(
         }
     }
     Ok(result.finish())
+}
+
+/// Whether it is made of literals, as far as one sees at so many levels.
+fn is_constant(expr: &Expr, levels: u32) -> bool {
+    let Some(levels) = levels.checked_sub(1) else { return false };
+    match expr {
+        Expr::Literal(..) => true,
+        Expr::Cast(cast) => is_constant(&cast.expr, levels),
+        Expr::ScalarFunction(call) => {
+            call.func.signature().volatility == Volatility::Immutable
+                && call.args.iter().all(|arg| is_constant(arg, levels))
+        }
+        _ => false,
+    }
+}
+
+/// Constants, which Flink computes while it plans: it refuses to divide by 0, and of a FLOAT it keeps seven digits.
+fn constants(call: &Call, args: &Args) -> DfResult<ArrayRef> {
+    let op = arithmetic_of(call);
+    let compute = |x: f64, y: f64| match op {
+        Arithmetic::Plus => Ok(x + y),
+        Arithmetic::Minus => Ok(x - y),
+        Arithmetic::Times => Ok(x * y),
+        Arithmetic::Divide | Arithmetic::Modulo if y == 0.0 => Err(failure(division_by_zero())),
+        Arithmetic::Divide => Ok(x / y),
+        Arithmetic::Modulo => Ok(x % y),
+    };
+    if call.returns.logical == LogicalType::Float {
+        let (a, b) = (args.numbers::<Float32Type>(0)?, args.numbers::<Float32Type>(1)?);
+        let values = (0..args.rows).map(|row| match (a.get(row), b.get(row)) {
+            (Some(x), Some(y)) => {
+                // Twice the digits of a FLOAT: the result is the one that FLOATs give.
+                let value = compute(x.into(), y.into())? as f32;
+                Ok(Some(format!("{value:.6e}").parse().unwrap_or(value)))
+            }
+            _ => Ok(None),
+        });
+        return Ok(Arc::new(values.collect::<DfResult<PrimitiveArray<Float32Type>>>()?));
+    }
+    let (a, b) = (args.numbers::<Float64Type>(0)?, args.numbers::<Float64Type>(1)?);
+    let values = (0..args.rows).map(|row| match (a.get(row), b.get(row)) {
+        (Some(x), Some(y)) => compute(x, y).map(Some),
+        _ => Ok(None),
+    });
+    Ok(Arc::new(values.collect::<DfResult<PrimitiveArray<Float64Type>>>()?))
 }
 
 trait Wrapping: Copy + PartialEq + Default {

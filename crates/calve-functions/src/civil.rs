@@ -122,6 +122,20 @@ pub(crate) fn day_of_year(days: i64) -> i64 {
     days - days_of(Civil { year: civil_of(days).year, month: 1, day: 1 }) + 1
 }
 
+/// Year and week, from 1, where weeks begin on Sunday and the first is the one with 1 January.
+pub(crate) fn sunday_week(days: i64) -> (i64, i64) {
+    let sunday = |day: i64| day - iso_weekday(day) % 7;
+    let start = sunday(days);
+    let year = civil_of(start + 6).year;
+    (year, (start - sunday(days_of(Civil { year, month: 1, day: 1 }))) / 7 + 1)
+}
+
+/// Which week of its month a day is in, from 1; weeks begin on Sunday.
+pub(crate) fn week_of_month(days: i64) -> i64 {
+    let day = i64::from(civil_of(days).day) - 1;
+    (day + iso_weekday(days - day) % 7) / 7 + 1
+}
+
 /// ISO 8601's year and week (1 to 53).
 pub(crate) fn iso_week(days: i64) -> (i64, i64) {
     let thursday = days.saturating_add(4 - iso_weekday(days));

@@ -31,7 +31,7 @@ pub(crate) static TABLE: &[ScalarFunction] = &[
     ]),
     ScalarFunction::kernel("GREATEST", infer_extreme, extreme),
     ScalarFunction::kernel("LEAST", infer_extreme, extreme),
-    ScalarFunction::new("TYPEOF", infer_typeof, Eval::Choose(type_of)),
+    ScalarFunction::new("TYPEOF", infer_typeof, Eval::Choose(type_of)).takes_null(),
 ];
 
 fn common(args: &[Arg]) -> std::result::Result<DataType, Refusal> {
@@ -107,6 +107,10 @@ fn infer_if(args: &[Arg]) -> Inferred {
     if *condition.logical() != LogicalType::Boolean {
         return Err(Refusal::Types);
     }
+    let is_taken = |a: &Arg| !a.logical().is_constructed() && !a.logical().is_interval();
+    if !is_taken(then) || !is_taken(otherwise) {
+        return Err(Refusal::Types);
+    }
     let types = [then.data_type.clone(), otherwise.data_type.clone()];
     let common = rules::common_type(&types).ok_or(Refusal::Types)?;
     let nullable = args.iter().any(|a| a.data_type.nullable);
@@ -131,7 +135,7 @@ fn infer_extreme(args: &[Arg]) -> Inferred {
         return Err(Refusal::Count("at least 1 arguments"));
     }
     let types: Vec<DataType> = args.iter().map(|a| a.data_type.clone()).collect();
-    let common = rules::merged_type(&types).filter(|t| !t.logical.is_constructed()).ok_or(Refusal::Types)?;
+    let common = rules::merged_type(&types).filter(|t| !t.logical.is_constructed() && !t.logical.is_binary()).ok_or(Refusal::Types)?;
     Ok(Signature { args: in_common(args, &common), returns: operator::nullable_by(args, common.logical) })
 }
 
@@ -173,6 +177,7 @@ fn type_of(call: &Call, _: Vec<Expr>) -> Result<Expr> {
         // Flink forgets how an interval was written.
         LogicalType::IntervalDayTime { .. } => format!("INTERVAL SECOND(3){suffix}"),
         LogicalType::IntervalYearMonth { .. } => format!("INTERVAL MONTH{suffix}"),
+        LogicalType::Null => "NULL".to_owned(),
         _ => argument.to_string(),
     };
     literal(&Value::String(name), &call.returns)

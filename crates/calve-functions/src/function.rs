@@ -288,6 +288,11 @@ impl Call {
         self.args.get(index).map_or(&LogicalType::Null, |t| &t.logical)
     }
 
+    /// Casts of texts keep a -0.0.
+    fn keeps_zero_sign(&self) -> bool {
+        self.arg(0).is_character()
+    }
+
     /// The call, evaluated by a kernel.
     pub fn kernel(&self, kernel: Kernel, args: Vec<Expr>) -> Result<Expr> {
         let returns = mapping::to_arrow(&self.returns.logical)?;
@@ -297,6 +302,15 @@ impl Call {
         };
         let udf = KernelUdf { call: self.clone(), kernel, returns, signature: DfSignature::user_defined(volatility) };
         Ok(ScalarUDF::new_from_impl(udf).call(args))
+    }
+}
+
+/// Flink keeps what it computes while it plans as decimal digits, which have no -0.0.
+fn without_zero_sign(value: ScalarValue) -> ScalarValue {
+    match value {
+        ScalarValue::Float32(Some(v)) if v == 0.0 => ScalarValue::Float32(Some(0.0)),
+        ScalarValue::Float64(Some(v)) if v == 0.0 => ScalarValue::Float64(Some(0.0)),
+        other => other,
     }
 }
 
@@ -376,7 +390,8 @@ impl ScalarUDFImpl for KernelUdf {
             ))));
         }
         if constant {
-            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?));
+            let value = ScalarValue::try_from_array(&result, 0)?;
+            return Ok(ColumnarValue::Scalar(if self.call.keeps_zero_sign() { value } else { without_zero_sign(value) }));
         }
         Ok(ColumnarValue::Array(result))
     }

@@ -185,7 +185,7 @@ fn infer_round(args: &[Arg]) -> Inferred {
         [a, digits] => (a, Some(digits)),
         _ => return Err(Refusal::Count("1 arguments")),
     };
-    if digits.is_some_and(|d| !d.logical().is_integer()) {
+    if digits.is_some_and(|d| !matches!(d.logical(), LogicalType::TinyInt | LogicalType::SmallInt | LogicalType::Int)) {
         return Err(Refusal::Types);
     }
     let returns = match a.logical() {

@@ -41,6 +41,9 @@ fn infer_rand(args: &[Arg]) -> Inferred {
 
 /// `RAND_INTEGER([seed,] bound)`
 fn infer_integer(args: &[Arg]) -> Inferred {
+    if args.iter().any(|a| *a.logical() != LogicalType::Int) {
+        return Err(Refusal::Types);
+    }
     if matches!(args.len(), 1 | 2) { integers(args, LogicalType::Int) } else { Err(Refusal::Count("1 arguments")) }
 }
 

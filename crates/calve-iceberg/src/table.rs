@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use calve_types::{Error, Result};
 use iceberg::TableIdent;
 use iceberg::spec::{
-    DataContentType, DataFile, DataFileBuilder, MAIN_BRANCH, ManifestEntryRef, ManifestFile, ManifestList, Snapshot,
-    SnapshotRef, SnapshotReference, SnapshotRetention, TableMetadata,
+    DataContentType, DataFile, DataFileBuilder, MAIN_BRANCH, ManifestEntryRef, ManifestFile, ManifestList,
+    PartitionSpec, SchemaRef, Snapshot, SnapshotRef, SnapshotReference, SnapshotRetention, StructType, TableMetadata,
 };
 
 use crate::error::Context;
@@ -169,7 +169,8 @@ fn inherit_row_ids(entries: &mut [ManifestEntryRef], first: u64, spec_id: i32) -
         if !entry.is_alive() || file.content_type() != DataContentType::Data || file.first_row_id().is_some() {
             continue;
         }
-        let data_file = with_first_row_id(file, next, spec_id).map_err(|e| invalid(e.to_string()))?;
+        let built = rebuild(file, spec_id).first_row_id(Some(next)).build();
+        let data_file = built.map_err(|e| invalid(e.to_string()))?;
         let after = i64::try_from(file.record_count()).ok().and_then(|rows| next.checked_add(rows));
         next = after.ok_or_else(|| invalid("row ids overflow".to_owned()))?;
         Arc::make_mut(entry).data_file = data_file;
@@ -177,11 +178,8 @@ fn inherit_row_ids(entries: &mut [ManifestEntryRef], first: u64, spec_id: i32) -
     Ok(())
 }
 
-fn with_first_row_id(
-    file: &DataFile,
-    first_row_id: i64,
-    spec_id: i32,
-) -> Result<DataFile, iceberg::spec::DataFileBuilderError> {
+/// A builder of the same file, to change what has no setter of its own.
+pub(crate) fn rebuild(file: &DataFile, spec_id: i32) -> DataFileBuilder {
     let mut builder = DataFileBuilder::default();
     builder
         .content(file.content_type())
@@ -200,14 +198,31 @@ fn with_first_row_id(
         .key_metadata(file.key_metadata().map(<[u8]>::to_vec))
         .split_offsets(file.split_offsets().map(<[i64]>::to_vec))
         .equality_ids(file.equality_ids())
-        .first_row_id(Some(first_row_id))
+        .first_row_id(file.first_row_id())
         .referenced_data_file(file.referenced_data_file())
         .content_offset(file.content_offset())
         .content_size_in_bytes(file.content_size_in_bytes());
     if let Some(order) = file.sort_order_id() {
         builder.sort_order_id(order);
     }
-    builder.build()
+    builder
+}
+
+/// The newest schema that has the source columns of a partition spec, and the type of its partitions: the current schema
+/// unless such a column was dropped. The types of columns only widen, so that it takes the values of all files.
+///
+/// # Errors
+/// `invalid-table` if no schema has the columns.
+pub(crate) fn partition_type(metadata: &TableMetadata, spec: &PartitionSpec) -> Result<(SchemaRef, StructType)> {
+    let schema = metadata.current_schema();
+    if let Ok(types) = spec.partition_type(schema) {
+        return Ok((schema.clone(), types));
+    }
+    let older = metadata.schemas_iter().filter_map(|schema| Some((schema.clone(), spec.partition_type(schema).ok()?)));
+    older.max_by_key(|(schema, _)| schema.schema_id()).ok_or_else(|| {
+        let id = spec.spec_id();
+        Error::new("invalid-table", format!("no schema of the table has the columns of partition spec {id}"))
+    })
 }
 
 /// A session's bounded cache of parsed manifest lists and manifests, by path: both never change once written.

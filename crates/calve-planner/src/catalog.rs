@@ -131,6 +131,16 @@ pub trait CatalogReader {
     /// What the catalog answered: a broken table, an option the table refuses.
     fn table(&self, path: &TablePath, hints: &[(String, String)]) -> Result<Option<Arc<TableEntry>>>;
 
+    /// The table as it was at a time, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// `not-supported` for tables that keep no versions; what the catalog says of a time before the first one.
+    fn version(&self, table: &Arc<TableEntry>, _millis: i64) -> Result<Arc<TableEntry>> {
+        Err(Error::unsupported(format!("FOR SYSTEM_TIME AS OF a constant for '{}', which keeps no versions", table.path))
+            .with_detail(format!("{} is not a versioned table: getTable(ObjectPath, long) is not implemented", table.path))
+            .with_hint("only tables in Iceberg catalogs have versions"))
+    }
+
     /// Names of tables to suggest for a misspelt one in that database.
     fn similar_tables(&self, path: &TablePath) -> Vec<String>;
 

@@ -83,9 +83,23 @@ fn node_kind(rel: &Rel) -> Node {
             let line = format!("LogicalWatermarkAssigner(rowtime=[{name}], watermark=[{}])", expression(expr));
             above(line, input)
         }
+        RelKind::InTime { input, .. } => node(input),
         RelKind::Windows { input, time, window, .. } => {
             let line = format!("LogicalTableFunctionScan(invocation=[{}])", invocation(*window, *time));
             above(line, input)
+        }
+        RelKind::Match(matching) => {
+            let pattern: Vec<&str> = matching.elements.iter().map(|e| e.name.as_str()).collect();
+            let partition: Vec<String> = matching.partition.iter().map(ToString::to_string).collect();
+            let fields: Vec<&str> = rel.fields.iter().map(|f| f.name.as_str()).collect();
+            let line = format!(
+                "LogicalMatch(partition=[[{}]], order=[[{}]], outputFields=[[{}]], pattern=[({})])",
+                partition.join(", "),
+                matching.time,
+                fields.join(", "),
+                pattern.join(", ")
+            );
+            above(line, &matching.input)
         }
         RelKind::Temporal { left, right, outer, keys, condition, left_time, .. } => {
             let width = left.fields.len();

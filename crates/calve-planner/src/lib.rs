@@ -10,6 +10,7 @@ pub mod catalog;
 pub mod explain;
 pub mod expr;
 pub mod lower;
+pub mod matching;
 pub mod rel;
 pub mod stream;
 pub mod tables;

@@ -6,6 +6,7 @@ use calve_types::{DataType, Span};
 
 use crate::catalog::TableEntry;
 use crate::expr::{AggregateCall, Expr, OverCall, SortKey};
+use crate::matching::Match;
 
 /// A column of a relation's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +141,20 @@ pub enum RelKind {
         /// The column with the watermark that was current when a row came: a session has ended with it.
         watermark: Option<usize>,
     },
+    /// The rows that do not come behind others that were given already; fields are those of the input. See
+    /// [`calve_stream::in_time`].
+    InTime {
+        /// Input.
+        input: Box<Rel>,
+        /// The rows' time.
+        time: usize,
+        /// The column with the watermark that was current when a row came.
+        watermark: usize,
+        /// Rows of different values of these are independent.
+        partition: Vec<Expr>,
+        /// A time, in milliseconds since 1970, at or before which rows are late from the beginning.
+        since: Option<i64>,
+    },
     /// Each row of the left side with the version of the right side that was valid at the row's time; fields are the left
     /// ones, then the right ones.
     Temporal {
@@ -162,6 +177,8 @@ pub enum RelKind {
         /// The right column from whose time on a version is valid.
         right_time: usize,
     },
+    /// The matches of a pattern; fields are the keys of the partition, then the measures.
+    Match(Box<Match>),
     /// Rows without duplicates.
     Distinct(Box<Rel>),
     /// A set operation; inputs have equal types.

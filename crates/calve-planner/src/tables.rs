@@ -6,7 +6,7 @@ use calve_sql::ast::{self, Visit, Visitor};
 use calve_sql::{AlterView, Hints, Insert, Query, Statement};
 use calve_types::Span;
 
-use crate::bind::{on_deep_stack, span, window};
+use crate::bind::{on_deep_stack, span, temporal, window};
 
 /// A name in the place of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,31 @@ pub fn referenced(statement: &Statement) -> Vec<Reference> {
         _ => {}
     }
     found
+}
+
+/// The places of tables that a statement reads as they were at a constant time.
+pub fn versions(statement: &Statement) -> Vec<Span> {
+    struct Versions(Vec<Span>);
+    impl Visitor for Versions {
+        type Break = ();
+
+        fn pre_visit_table_factor(&mut self, factor: &ast::TableFactor) -> ControlFlow<()> {
+            if let ast::TableFactor::Table { name, version: Some(ast::TableVersion::ForSystemTimeAsOf(time)), .. } = factor
+                && temporal::is_constant(time)
+            {
+                self.0.push(span::idents(name.0.iter().filter_map(|p| p.as_ident())));
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut versions = Versions(vec![]);
+    match statement {
+        Statement::Query(query) => drop(on_deep_stack(|| query.ast.visit(&mut versions))),
+        Statement::Insert(insert) => drop(on_deep_stack(|| insert.query.ast.visit(&mut versions))),
+        Statement::Explain { statement, .. } => return self::versions(statement),
+        _ => {}
+    }
+    versions.0
 }
 
 /// The names in the places of tables in a query: for that of a view, complete them with the view's own catalog and

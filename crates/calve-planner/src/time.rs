@@ -52,6 +52,7 @@ impl Rel {
             RelKind::Project { input, exprs } => of(exprs.get(column)?, input, printed),
             RelKind::Watermark { input, .. }
             | RelKind::Filter { input, .. }
+            | RelKind::InTime { input, .. }
             | RelKind::Over { input, .. }
             | RelKind::Unnest { input, .. }
             | RelKind::Sort { input, .. }
@@ -84,6 +85,7 @@ impl Rel {
                 of(keys.get(column.checked_sub(input.fields.len())?)?, input, true)
             }
             RelKind::Expand { .. } => None,
+            RelKind::Match(matching) => matching.time_of(column).then_some(TimeAttribute::Rowtime),
             RelKind::Aggregate { .. } | RelKind::Distinct(_) => self.computed(column, printed),
             RelKind::Scan { .. } | RelKind::Values(_) => None,
         })

@@ -6,11 +6,11 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use crate::tokens::location_of;
 
 /// What an expression or clause may begin with that the tree has no place for.
-const LEADING: [&str; 35] = [
+const LEADING: [&str; 39] = [
     "(", "[", "-", "+", "NOT", "CAST", "TRY_CAST", "DATE", "TIME", "TIMESTAMP", "INTERVAL", "ARRAY", "MAP", "MULTISET",
     "ROW", "EXTRACT", "SUBSTRING", "OVERLAY", "TRIM", "POSITION", "CEIL", "FLOOR", "VALUES", "WHERE", "QUALIFY", "INSERT",
     "RECURSIVE", "EXISTS", "LEFT", "RIGHT", "FULL", "JOIN", "CASE",
-    "ROWS", "RANGE",
+    "ROWS", "RANGE", "INNER", "UPDATE", "DELETE", "MERGE",
 ];
 
 /// The tokens of a query: where each stands, and which of [`LEADING`] it is.

@@ -1,14 +1,9 @@
 //! Flink's reserved words, which are names only in backticks.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
-use calve_types::{Error, Result, Span};
-use sqlparser::ast::{self, Visit, Visitor};
-
-use crate::parser::depth::on_deep_stack;
-use crate::tokens::span_of;
+use calve_types::{Error, Span};
 
 /// The words that Flink 2.1's parser calls reserved.
 const WORDS: &str = "\
@@ -68,9 +63,6 @@ const VALUES: [&str; 16] = [
     "USER",
 ];
 
-/// Functions whose first argument is a unit of time.
-const UNIT_FIRST: [&str; 2] = ["TIMESTAMPADD", "TIMESTAMPDIFF"];
-
 /// Whether an unquoted word cannot be a name.
 pub fn is_reserved(word: &str) -> bool {
     word.len() <= 40 && RESERVED.contains(word.to_ascii_uppercase().as_str())
@@ -86,104 +78,4 @@ pub(crate) fn reserved_word(what: &str, word: &str, span: Span) -> Error {
     Error::new("syntax-error", format!("expected {what}, found the reserved word '{word}'"))
         .with_hint(format!("a reserved word is a name only in backticks: `{word}`"))
         .at(span)
-}
-
-/// Refuses reserved words that stand unquoted where names do.
-///
-/// # Errors
-/// `syntax-error` for the first one.
-pub(crate) fn check<T: Visit>(tree: &T) -> Result<()> {
-    match on_deep_stack(|| tree.visit(&mut Names { units: HashSet::new() })) {
-        ControlFlow::Break(error) => Err(*error),
-        ControlFlow::Continue(()) => Ok(()),
-    }
-}
-
-struct Names {
-    /// Places of units of time, which look like names.
-    units: HashSet<Span>,
-}
-
-type Flow = ControlFlow<Box<Error>>;
-
-fn name(what: &str, ident: &ast::Ident) -> Flow {
-    if ident.quote_style.is_none() && is_reserved(&ident.value) {
-        return ControlFlow::Break(Box::new(reserved_word(what, &ident.value, span_of(ident.span))));
-    }
-    ControlFlow::Continue(())
-}
-
-fn table_alias(alias: Option<&ast::TableAlias>) -> Flow {
-    let Some(alias) = alias else { return ControlFlow::Continue(()) };
-    name("an alias", &alias.name)?;
-    alias.columns.iter().try_for_each(|column| name("a column name", &column.name))
-}
-
-fn select(select: &ast::Select) -> Flow {
-    for item in &select.projection {
-        if let ast::SelectItem::ExprWithAlias { alias, .. } = item {
-            name("an alias", alias)?;
-        }
-    }
-    ControlFlow::Continue(())
-}
-
-impl Visitor for Names {
-    type Break = Box<Error>;
-
-    fn pre_visit_query(&mut self, query: &ast::Query) -> Flow {
-        if let Some(with) = &query.with {
-            with.cte_tables.iter().try_for_each(|cte| table_alias(Some(&cte.alias)))?;
-        }
-        let mut bodies = vec![query.body.as_ref()];
-        while let Some(body) = bodies.pop() {
-            match body {
-                ast::SetExpr::Select(body) => select(body)?,
-                ast::SetExpr::SetOperation { left, right, .. } => bodies.extend([left.as_ref(), right.as_ref()]),
-                _ => {}
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> Flow {
-        relation.0.iter().filter_map(|part| part.as_ident()).try_for_each(|part| name("the name of a table", part))
-    }
-
-    fn pre_visit_table_factor(&mut self, factor: &ast::TableFactor) -> Flow {
-        match factor {
-            ast::TableFactor::Table { alias, .. }
-            | ast::TableFactor::Derived { alias, .. }
-            | ast::TableFactor::TableFunction { alias, .. }
-            | ast::TableFactor::Function { alias, .. }
-            | ast::TableFactor::UNNEST { alias, .. }
-            | ast::TableFactor::NestedJoin { alias, .. } => table_alias(alias.as_ref()),
-            _ => ControlFlow::Continue(()),
-        }
-    }
-
-    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> Flow {
-        match expr {
-            ast::Expr::Function(function) => {
-                let takes_unit = matches!(function.name.0.as_slice(), [ast::ObjectNamePart::Identifier(name)]
-                    if UNIT_FIRST.iter().any(|f| name.value.eq_ignore_ascii_case(f)));
-                if takes_unit
-                    && let ast::FunctionArguments::List(list) = &function.args
-                    && let Some(ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ast::Expr::Identifier(unit)))) =
-                        list.args.first()
-                {
-                    self.units.insert(span_of(unit.span));
-                }
-                ControlFlow::Continue(())
-            }
-            ast::Expr::Identifier(ident) => {
-                if is_value(&ident.value) || self.units.contains(&span_of(ident.span)) {
-                    return ControlFlow::Continue(());
-                }
-                name("an expression", ident)
-            }
-            ast::Expr::CompoundIdentifier(parts) => parts.iter().try_for_each(|part| name("a column name", part)),
-            _ => ControlFlow::Continue(()),
-        }
-    }
 }

@@ -37,17 +37,41 @@ impl ScriptStatement {
     }
 }
 
+/// Text that may be parsed in vain in search of quotes that do not end, for each byte of a script, and at least that much.
+const EFFORT: (usize, usize) = (8, 1 << 20);
+
 /// Cuts a script at every `;` outside quotes and comments.
 ///
 /// `EXECUTE STATEMENT SET BEGIN ...; END` is one statement, and so is everything else with `STATEMENT SET BEGIN`. An unterminated quote or comment ends at the next `;` that
-/// ends a line, so that only one statement is lost. Statements without content are left out.
+/// ends a line, so that only one statement is lost, and so does a quote that goes over such a `;` up to a quote further down,
+/// where the statement makes no sense. Statements without content are left out.
 pub fn split(text: &str) -> Vec<ScriptStatement> {
     let mut splitter = Splitter::new(text);
     let mut statements = vec![];
+    let mut effort = text.len().saturating_mul(EFFORT.0).max(EFFORT.1);
     while !splitter.rest.is_empty() {
-        statements.extend(splitter.statement());
+        let before = splitter.clone();
+        let Some(statement) = splitter.statement() else { continue };
+        let open = splitter.crossed.take().filter(|_| statement.error.is_none() && statement.text.len() <= effort);
+        match open {
+            Some(open) if {
+                effort -= statement.text.len();
+                fails_from(&statement, open.place)
+            } =>
+            {
+                splitter = before;
+                statements.push(splitter.cut(open));
+            }
+            _ => statements.push(statement),
+        }
     }
     statements
+}
+
+/// Whether a statement is no valid syntax from a place on.
+fn fails_from(statement: &ScriptStatement, place: Location) -> bool {
+    matches!(crate::parser::parse(statement), Err(error) if error.code == "syntax-error"
+        && error.span.is_some_and(|span| span.start >= place))
 }
 
 /// Whether text that a person types is ready to run: its last statement has its `;`.
@@ -61,6 +85,18 @@ pub fn is_complete(text: &str) -> bool {
     complete
 }
 
+/// A quote that goes over a `;` at the end of a line.
+#[derive(Clone, Copy)]
+struct Crossed {
+    /// What it is.
+    what: &'static str,
+    /// Where it begins.
+    place: Location,
+    /// From the beginning of the statement to the `;`, in bytes.
+    length: usize,
+}
+
+#[derive(Clone)]
 struct Splitter<'a> {
     rest: &'a str,
     place: Location,
@@ -68,6 +104,8 @@ struct Splitter<'a> {
     comments_end: bool,
     /// Whether the last statement had its `;`.
     ended: bool,
+    /// The first quote of the last statement that goes over a `;` at the end of a line.
+    crossed: Option<Crossed>,
 }
 
 /// What a piece of text is.
@@ -108,8 +146,8 @@ fn piece(text: &str, comments_end: bool) -> Result<(Piece, usize), &'static str>
     let run = |keep: fn(char) -> bool| text.find(|c| !keep(c)).unwrap_or(text.len());
     Ok(match first {
         ';' => (Piece::Semicolon, 1),
-        '\'' => (Piece::Other, quoted(text, '\'').ok_or("string")?),
-        '`' => (Piece::Other, quoted(text, '`').ok_or("quoted identifier")?),
+        '\'' => (Piece::Other, quoted(text, '\'').ok_or(STRING)?),
+        '`' => (Piece::Other, quoted(text, '`').ok_or(IDENTIFIER)?),
         '-' if text.starts_with("--") => (Piece::Comment, text.find('\n').unwrap_or(text.len())),
         '/' if text.starts_with("/*") => {
             let end = text.get(2..).filter(|_| comments_end).and_then(|t| t.find("*/")).ok_or(COMMENT)?;
@@ -122,18 +160,36 @@ fn piece(text: &str, comments_end: bool) -> Result<(Piece, usize), &'static str>
     })
 }
 
-/// Where text with an unterminated quote ends: behind the next `;` that ends a line.
-fn recovery(text: &str) -> (usize, usize) {
+const STRING: &str = "string";
+const IDENTIFIER: &str = "quoted identifier";
+
+/// What a piece is, if it stands in quotes.
+fn quote(piece: &str) -> Option<&'static str> {
+    match piece.chars().next() {
+        Some('\'') => Some(STRING),
+        Some('`') => Some(IDENTIFIER),
+        _ => None,
+    }
+}
+
+/// Where the first `;` stands that ends a line, in bytes.
+fn line_end(text: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|t| t.find(';')).map(|at| at + from) {
         let behind = text.get(at + 1..).unwrap_or("");
         let line = behind.split('\n').next().unwrap_or("");
         if line.trim().is_empty() {
-            return (at, at + 1);
+            return Some(at);
         }
         from = at + 1;
     }
-    (text.len(), text.len())
+    None
+}
+
+/// The error of a quote or comment without an end.
+fn unterminated(what: &str, place: Location) -> Error {
+    let end = Location { line: place.line, column: place.column + 1 };
+    Error::new("syntax-error", format!("{what} is not terminated")).at(Span::new(place, end))
 }
 
 /// What the words so far say of the `;` to come.
@@ -172,7 +228,7 @@ impl Words {
 
 impl<'a> Splitter<'a> {
     fn new(text: &'a str) -> Self {
-        Self { rest: text, place: Location { line: 1, column: 1 }, comments_end: true, ended: false }
+        Self { rest: text, place: Location { line: 1, column: 1 }, comments_end: true, ended: false, crossed: None }
     }
 
     fn take(&mut self, length: usize) -> &'a str {
@@ -182,9 +238,21 @@ impl<'a> Splitter<'a> {
         taken
     }
 
+    /// The next statement, up to the `;` in a quote that does not end there.
+    fn cut(&mut self, crossed: Crossed) -> ScriptStatement {
+        let spaces = self.rest.len() - self.rest.trim_start().len();
+        self.take(spaces);
+        let begin = self.place;
+        let text = self.take(crossed.length).trim_end().to_owned();
+        self.take(1);
+        let error = Some(unterminated(crossed.what, crossed.place));
+        ScriptStatement { text, line: begin.line, column: begin.column, error }
+    }
+
     /// The next statement; `None` if only space and comments were left or stood before a `;`.
     fn statement(&mut self) -> Option<ScriptStatement> {
         self.ended = false;
+        self.crossed = None;
         let spaces = self.rest.len() - self.rest.trim_start().len();
         self.take(spaces);
         let (whole, begin) = (self.rest, self.place);
@@ -203,12 +271,9 @@ impl<'a> Splitter<'a> {
                 Err(what) => {
                     self.comments_end &= what != COMMENT;
                     let start = self.place;
-                    let (length, with_semicolon) = recovery(self.rest);
-                    self.take(with_semicolon);
-                    let end = Location { line: start.line, column: start.column + 1 };
-                    let error =
-                        Error::new("syntax-error", format!("{what} is not terminated")).at(Span::new(start, end));
-                    return statement(done + length, Some(error));
+                    let length = line_end(self.rest);
+                    self.take(length.map_or(self.rest.len(), |length| length + 1));
+                    return statement(length.map_or(whole.len(), |n| done + n), Some(unterminated(what, start)));
                 }
                 Ok((Piece::Semicolon, length)) => {
                     self.take(length);
@@ -221,7 +286,14 @@ impl<'a> Splitter<'a> {
                     return if content { statement(done, None) } else { None };
                 }
                 Ok((kind, length)) => {
+                    let place = self.place;
                     let taken = self.take(length);
+                    if self.crossed.is_none()
+                        && let Some(what) = quote(taken)
+                        && let Some(at) = line_end(taken)
+                    {
+                        self.crossed = Some(Crossed { what, place, length: done + at });
+                    }
                     match kind {
                         Piece::Word => {
                             content = true;

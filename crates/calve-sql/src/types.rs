@@ -219,14 +219,9 @@ impl Parser {
         }
         let n = self.number("a length")?;
         self.expect(&Token::RParen)?;
-        // Flink takes strings of no characters, but no binary ones of no bytes
-        let least = u32::from(what.ends_with("BINARY"));
         match u32::try_from(n) {
-            Ok(n) if (least..=LogicalType::MAX_LENGTH).contains(&n) => Ok(Some(n)),
-            _ => {
-                let message = format!("length of {what} must be between {least} and 2147483647");
-                Err(Error::new("invalid-type", message).at(span))
-            }
+            Ok(n) if n <= LogicalType::MAX_LENGTH => Ok(Some(n)),
+            _ => Err(Error::new("invalid-type", format!("length of {what} must be between 0 and 2147483647")).at(span)),
         }
     }
 

@@ -351,7 +351,7 @@ fn hints_belong_to_the_table_before_them() {
         panic!()
     };
     assert_eq!(insert.hint.unwrap().options.len(), 1);
-    assert_eq!(insert.columns.unwrap()[0].value, "x");
+    assert_eq!(insert.columns.unwrap()[0].parts, ["x"]);
     assert!(parse_one("SELECT /*+ BROADCAST(t) */ * FROM t").is_ok());
     for hint in ["BROADCAST(x)", "NEST_LOOP(b, x)", "SHUFFLE_HASH(db.b)", "LOOKUP('table'='zzz')"] {
         parse_one(&format!("SELECT /*+ {hint} */ * FROM a AS x JOIN db.b ON TRUE")).unwrap();
@@ -416,7 +416,6 @@ fn types_print_as_they_parse() {
         "INTERVAL YEAR TO DAY",
         "INTERVAL HOUR TO DAY",
         "INT NOT NULL NOT NULL",
-        "BINARY(0)",
         "CHAR(2147483648)",
         "INTT",
         "ARRAY<INT",

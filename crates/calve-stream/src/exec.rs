@@ -6,10 +6,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use arrow::compute::SortOptions;
 use datafusion::common::Result;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::EquivalenceProperties;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -62,6 +64,15 @@ impl ExecutionPlan for StreamExec {
 
     fn required_input_distribution(&self) -> Vec<Distribution> {
         vec![Distribution::SinglePartition; self.inputs.len()]
+    }
+
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        let key = |(column, options): &(usize, SortOptions)| {
+            let name = self.inputs.first().and_then(|i| i.schema().fields().get(*column).map(|f| f.name().clone()));
+            PhysicalSortExpr::new(Arc::new(Column::new(&name.unwrap_or_default(), *column)), *options)
+        };
+        let order = LexOrdering::new(self.operator.order().iter().map(key)).map(OrderingRequirements::from);
+        (0..self.inputs.len()).map(|input| order.clone().filter(|_| input == 0)).collect()
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {

@@ -31,11 +31,14 @@
 pub mod aggregate;
 pub mod dedup;
 pub mod exec;
+pub mod in_time;
 pub mod join;
+pub mod matching;
 pub mod node;
 pub mod op;
 pub mod operator;
 pub mod over;
+pub mod pattern;
 pub mod planner;
 pub mod rows;
 pub mod sets;

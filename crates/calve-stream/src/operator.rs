@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use calve_types::Error;
 use datafusion::common::{DataFusionError, Result};
@@ -21,6 +22,11 @@ pub trait Operator: fmt::Debug + Send + Sync {
 
     /// The columns it gives.
     fn schema(&self) -> SchemaRef;
+
+    /// The order in which it wants the rows of its first input; the order of arrival without one.
+    fn order(&self) -> &[(usize, SortOptions)] {
+        &[]
+    }
 
     /// Its state before the first row.
     ///

@@ -128,8 +128,10 @@ fn common_logical(a: &LogicalType, b: &LogicalType) -> Option<LogicalType> {
         (T::Binary(m) | T::Varbinary(m), T::Binary(n) | T::Varbinary(n)) => T::Varbinary(*m.max(n)),
         (a, b) if a.is_numeric() && b.is_numeric() => common_numeric(a, b)?,
         (T::Time(p), T::Time(q)) => T::Time(*p.max(q)),
-        (T::Timestamp(p), T::Timestamp(q)) => T::Timestamp(*p.max(q)),
-        (T::TimestampLtz(p) | T::Timestamp(p), T::TimestampLtz(q) | T::Timestamp(q)) => T::TimestampLtz(*p.max(q)),
+        // Calcite takes them for one kind of type, and of two the one with more digits.
+        (T::TimestampLtz(p) | T::Timestamp(p), T::TimestampLtz(q) | T::Timestamp(q)) => {
+            if q > p { b.clone() } else { a.clone() }
+        }
         (
             T::IntervalYearMonth { from: f1, to: t1, precision: p1 },
             T::IntervalYearMonth { from: f2, to: t2, precision: p2 },
@@ -204,6 +206,7 @@ fn castable(types: &[&LogicalType]) -> Option<LogicalType> {
     let (first, rest) = types.split_first()?;
     let casts = |from: &LogicalType, to: &LogicalType| {
         supports_implicit_cast(&from.clone().nullable(), &to.clone().nullable())
+            || (is_single_unit(from) && matches!(to, LogicalType::Int | LogicalType::BigInt | LogicalType::Decimal { .. }))
     };
     rest.iter().try_fold(*first, |result, next| {
         if casts(result, next) {
@@ -227,6 +230,7 @@ fn merged_logical(a: &LogicalType, b: &LogicalType) -> Option<LogicalType> {
         (T::Varbinary(m), T::Binary(n) | T::Varbinary(n)) => T::Varbinary(*m.max(n)),
         (T::Binary(m), T::Binary(n) | T::Varbinary(n)) => if m == n { b.clone() } else { T::Varbinary(*m.max(n)) },
         (T::Double, T::Float) | (T::Float, T::Double) => T::Double,
+        (T::TimestampLtz(p), T::Timestamp(q)) | (T::Timestamp(p), T::TimestampLtz(q)) => T::TimestampLtz(*p.max(q)),
         // Only a DECIMAL behind the approximate number makes it a DOUBLE.
         (a, b) if is_exact(a) && b.is_approximate() => b.clone(),
         (T::Array(a), T::Array(b)) => T::Array(Box::new(merged_of_two(a, b)?)),

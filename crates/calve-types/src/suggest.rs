@@ -25,7 +25,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
                 return None;
             }
             let distance = strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
-            (distance <= most).then_some((distance, candidate))
+            // at least one character is the same
+            (distance <= most && distance < length.max(other)).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -56,6 +57,7 @@ mod tests {
         assert_eq!(near("row_numbr"), Some("ROW_NUMBER"));
         assert_eq!(near("name"), None);
         assert_eq!(near("zzzz"), None);
+        assert_eq!(near("x"), None);
         assert_eq!(near(&"a".repeat(100_000)), None);
     }
 

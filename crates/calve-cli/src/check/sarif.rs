@@ -64,7 +64,7 @@ fn result(finding: &Finding, file: &str, codes: &[&str]) -> Value {
             "endColumn": span.end.column.max(1),
         })
     } else {
-        json!({"startLine": 1})
+        json!({"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 1})
     };
     json!({
         "ruleId": finding.code,

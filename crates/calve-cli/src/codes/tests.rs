@@ -29,7 +29,7 @@ fn codes() -> BTreeMap<String, PathBuf> {
     let mut files = vec![];
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut files);
     let made = Regex::new(
-        r#"(?:Error::new\(|Warning::new\(|Finding::new\(\s*[\w:]+,|\brefuse\(|print_warning\()\s*(?:"([a-z][a-z0-9-]*)"|(?:\w+::)*([A-Z][A-Z_]+))\s*,"#,
+        r#"(?:(?:Error|Self|Warning)::new\(|\berror\(|Finding::new\(\s*[\w:]+,|\brefuse\(|print_warning\()\s*(?:"([a-z][a-z0-9-]*)"|(?:\w+::)*([A-Z][A-Z_]+))\s*,"#,
     )
     .unwrap();
     let constant = Regex::new(r#"const ([A-Z_]+): &str = "([a-z][a-z0-9-]*)";"#).unwrap();

@@ -118,7 +118,7 @@ impl<W: Write> JsonlOutput<W> {
 
     async fn rows(&mut self, mut rows: Rows, ops: bool) -> Result<(), Failure> {
         let columns: Vec<_> =
-            rows.columns.iter().map(|field| json!({"name": field.name, "type": field.data_type.to_string()})).collect();
+            rows.columns.iter().zip(rows.types()).map(|(field, of)| json!({"name": field.name, "type": of})).collect();
         self.buffer.extend_from_slice(b",\"columns\":");
         serde_json::to_writer(&mut self.buffer, &columns).map_err(io::Error::from)?;
         self.buffer.extend_from_slice(b",\"rows\":[");

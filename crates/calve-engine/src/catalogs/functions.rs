@@ -18,8 +18,9 @@ pub(crate) struct FunctionDef {
 impl FunctionDef {
     /// The refusal of a use.
     pub fn refused(&self) -> Error {
-        Error::unsupported(format!("user-defined functions (class '{}')", self.class))
-            .with_hint("calve runs Flink's own functions alone: write the expression with them, or run the script on Flink")
+        Error::unsupported(format!("user-defined functions (class '{}')", self.class)).with_hint(
+            "calve runs Flink's own functions alone: write the expression with them, or run the script on Flink",
+        )
     }
 }
 
@@ -47,8 +48,7 @@ impl Catalogs {
         let mut parts = parts.to_vec();
         let name = parts.last_mut()?;
         *name = name.to_lowercase();
-        let is_builtin =
-            |name: &str| calve_functions::names().iter().any(|builtin| builtin.eq_ignore_ascii_case(name));
+        let is_builtin = |name: &str| calve_functions::names().iter().any(|builtin| builtin.eq_ignore_ascii_case(name));
         let system = match parts.as_slice() {
             [name] => self.functions.system.get(name),
             _ => None,

@@ -7,7 +7,7 @@ pub(crate) mod object;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use calve_iceberg::catalog::{Catalog as IcebergCatalog, ImageOf, image};
+use calve_iceberg::catalog::{Catalog as IcebergCatalog, empty_image, open_image};
 use calve_planner::TablePath;
 use calve_types::{Error, Result};
 
@@ -67,19 +67,6 @@ pub(crate) enum Images {
     Empty,
 }
 
-impl Images {
-    /// The image of a catalog.
-    fn of(self, kind: CatalogKind) -> CatalogKind {
-        match kind {
-            CatalogKind::Memory(memory) => CatalogKind::Memory(memory),
-            CatalogKind::Iceberg(catalog) => CatalogKind::Iceberg(image(match self {
-                Self::Full => ImageOf::Contents(catalog),
-                Self::Empty => ImageOf::Rules(catalog),
-            })),
-        }
-    }
-}
-
 impl Default for Catalogs {
     fn default() -> Self {
         let entry = CatalogEntry {
@@ -100,7 +87,7 @@ impl Default for Catalogs {
 }
 
 impl Catalogs {
-    /// From now on added catalogs are images.
+    /// From now on opened catalogs are images.
     pub fn use_images(&mut self, images: Images) {
         self.images = Some(images);
     }
@@ -109,11 +96,19 @@ impl Catalogs {
     ///
     /// # Errors
     /// An option that is missing or wrong, a kind calve does not know.
-    pub fn open(name: &str, options: BTreeMap<String, String>, comment: Option<String>) -> Result<CatalogEntry> {
+    pub fn open(
+        &self,
+        name: &str,
+        options: BTreeMap<String, String>,
+        comment: Option<String>,
+    ) -> Result<CatalogEntry> {
         let kind = options.get("type").map(|t| t.to_ascii_lowercase());
         let (kind, default_database) = match kind.as_deref() {
             Some("iceberg") => {
-                let catalog = calve_iceberg::catalog::open(name, &options)?;
+                let catalog = match self.images {
+                    None => calve_iceberg::catalog::open(name, &options)?,
+                    Some(images) => open_image(name, &options, images == Images::Full)?,
+                };
                 let database = catalog.default_database().to_owned();
                 (CatalogKind::Iceberg(catalog), database)
             }
@@ -142,10 +137,6 @@ impl Catalogs {
         if self.entries.contains_key(name) {
             return false;
         }
-        let entry = match self.images {
-            Some(images) => CatalogEntry { kind: images.of(entry.kind), ..entry },
-            None => entry,
-        };
         self.entries.insert(name.to_owned(), entry);
         true
     }
@@ -155,17 +146,11 @@ impl Catalogs {
     /// # Errors
     /// As [`Catalogs::open`]; then the catalog stays as it was.
     pub fn reopen(&mut self, name: &str, options: BTreeMap<String, String>) -> Result<()> {
-        let new = Self::open(name, options, None)?;
-        let images = self.images;
+        let new = self.open(name, options, None)?;
         let entry = self.get_mut(name)?;
         match (&mut entry.kind, new.kind) {
             (CatalogKind::Memory(memory), CatalogKind::Memory(_)) => memory.create_database(&new.default_database),
-            (kind, new) => {
-                *kind = match images {
-                    Some(images) => images.of(new),
-                    None => new,
-                }
-            }
+            (kind, new) => *kind = new,
         }
         entry.default_database = new.default_database;
         entry.options = new.options;
@@ -177,7 +162,7 @@ impl Catalogs {
         self.add(
             name,
             CatalogEntry {
-                kind: CatalogKind::Iceberg(image(ImageOf::Name(name.to_owned()))),
+                kind: CatalogKind::Iceberg(empty_image(name)),
                 default_database: "default".to_owned(),
                 comment: None,
                 options: BTreeMap::new(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use calve_planner::TimeAttribute;
 use calve_planner::catalog::{Column, ColumnKind, View};
 use calve_sql::ast;
 
@@ -178,6 +179,8 @@ pub(crate) struct WatermarkDef {
 pub(crate) struct ViewDef {
     /// Names and types of its columns when it was made.
     pub columns: Vec<DefinedColumn>,
+    /// For each column, whether it was a time attribute then.
+    pub times: Vec<Option<TimeAttribute>>,
     /// `COMMENT`.
     pub comment: Option<String>,
     /// Its query, and what was current when it was made.

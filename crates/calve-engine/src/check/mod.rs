@@ -134,7 +134,9 @@ impl Checker {
         let ran = outcome.is_ok();
         match outcome {
             Ok(result) => {
-                found.extend(result.warnings.into_iter().filter_map(|warning| self.of_warning(warning, place)));
+                let exact = |warning| names::in_hint(warning, &statement, &named);
+                let warnings = result.warnings.into_iter().map(exact);
+                found.extend(warnings.filter_map(|warning| self.of_warning(warning, place)));
             }
             Err(error) => {
                 let exists = error.code.ends_with("-exists");

@@ -4,6 +4,8 @@ use calve_planner::tables::{Reference, referenced};
 use calve_sql::{LexemeKind, Name, Query, ScriptStatement, Statement, TableHint, lexemes};
 use calve_types::{Location, Span};
 
+use crate::result::Warning;
+
 /// Where a statement stands, without the comments before it.
 pub(super) fn place(statement: &ScriptStatement) -> Span {
     let begin = Location { line: statement.line, column: statement.column };
@@ -77,6 +79,15 @@ pub(super) fn queries(statement: &Statement) -> Vec<&Query> {
         Statement::Explain { statement, .. } => queries(statement),
         _ => vec![],
     }
+}
+
+/// A warning about a reference with a hint is about the hint.
+pub(super) fn in_hint(mut warning: Warning, statement: &Statement, named: &[Reference]) -> Warning {
+    let with_hint = |reference: &&Reference| Some(reference.span) == warning.span && !reference.hints.is_empty();
+    if let Some(reference) = named.iter().find(with_hint) {
+        warning.span = Some(hint_place(statement, reference));
+    }
+    warning
 }
 
 /// Where the hint of a reference stands; the reference itself if that is not known.

@@ -26,7 +26,7 @@ pub(crate) fn create(
     }
     let options = properties(&create.properties, warnings);
     warnings.extend(create.properties.iter().filter_map(misspelt));
-    let entry = Catalogs::open(name, options, create.comment).map_err(|e| e.at(create.name.span))?;
+    let entry = catalogs.open(name, options, create.comment).map_err(|e| e.at(create.name.span))?;
     catalogs.add(name, entry);
     Ok(ResultBody::Done)
 }

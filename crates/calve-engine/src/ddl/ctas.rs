@@ -36,7 +36,7 @@ impl Session {
         let (Planned { table, insert, replacement }, resolved) = self.plan_table_as(&create, &mut warnings).await?;
         if let Some(replacement) = replacement {
             let sink = bind::insert(&insert, &resolved)?;
-            return self.replace_table(&replacement, sink, warnings).await;
+            return self.replace_table(replacement, sink, warnings).await;
         }
         let path = table_path(&self.catalogs, &create.name)?;
         let stored = store(&mut self.catalogs, &create, table, &mut warnings).await?;
@@ -59,7 +59,7 @@ impl Session {
     /// Runs the query of a statement that replaces an Iceberg table. Without rows the table is replaced by an empty one.
     async fn replace_table(
         &self,
-        replacement: &Replacement,
+        replacement: Arc<Replacement>,
         sink: Sink,
         warnings: Vec<Warning>,
     ) -> Result<StatementResult> {
@@ -70,7 +70,9 @@ impl Session {
             _ => false,
         };
         if !has_snapshot {
-            replacement.commit().await?;
+            // in a task: a statement that is cancelled now must not leave it half way
+            let committed = tokio::spawn(async move { replacement.commit().await }).await;
+            committed.map_err(Error::internal)??;
         }
         Ok(result)
     }
@@ -142,9 +144,10 @@ impl Session {
     async fn check_replace(&self, create: &CreateTable, path: &TablePath) -> Result<()> {
         let place = create.name.span;
         let statement = if create.replace { "REPLACE TABLE" } else { "CREATE OR REPLACE TABLE" };
-        for (present, clause, what) in
-            [(create.temporary, "TEMPORARY", "temporary table"), (create.if_not_exists, "IF NOT EXISTS", "IF NOT EXISTS statements")]
-        {
+        for (present, clause, what) in [
+            (create.temporary, "TEMPORARY", "temporary table"),
+            (create.if_not_exists, "IF NOT EXISTS", "IF NOT EXISTS statements"),
+        ] {
             if present {
                 return Err(Error::unsupported(format!("{clause} in {statement} AS"))
                     .with_detail(format!("{statement} AS SELECT syntax does not support {what} yet."))

@@ -76,9 +76,8 @@ pub(crate) async fn alter(
     let (catalog, database) =
         database_path(catalogs, name).map_err(|e| e.with_detail("alter database identifier format error"))?;
     let properties = properties(entries, warnings);
-    let entry = catalogs
-        .get(&catalog)
-        .map_err(|e| e.with_detail(format!("Catalog {catalog} not exists")).at(name.span))?;
+    let entry =
+        catalogs.get(&catalog).map_err(|e| e.with_detail(format!("Catalog {catalog} not exists")).at(name.span))?;
     if !entry.database_exists(&database).await.map_err(|e| e.at(name.span))? {
         return Err(unknown_database(&catalog, &database)
             .with_detail(format!("Database {database} does not exist in Catalog {catalog}."))

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use calve_planner::{Field, bind};
 use calve_planner::catalog::{Column, ColumnKind};
+use calve_planner::{Field, bind};
 use calve_sql::{ColumnDef, CreateTable, Ident, Name, PartitionField, PrimaryKey};
 use calve_types::{DataType, Error, LogicalType, Result, Span};
 

@@ -50,7 +50,9 @@ pub(crate) fn create(catalogs: &mut Catalogs, create: &CreateFunction) -> Result
             }
             if catalogs.functions.system.contains_key(&name) {
                 return existing(create, format!("temporary system function '{name}'"), || {
-                    format!("Could not register temporary system function. A function named '{name}' does already exist.")
+                    format!(
+                        "Could not register temporary system function. A function named '{name}' does already exist."
+                    )
                 });
             }
             catalogs.functions.system.insert(name, function);
@@ -174,6 +176,9 @@ pub(crate) fn drop(catalogs: &mut Catalogs, drop: &DropFunction) -> Result<Resul
 }
 
 fn missing(path: &TablePath) -> Error {
-    Error::new("unknown-function", format!("function '{path}' does not exist"))
-        .with_detail(format!("Function {} does not exist in Catalog {}.", in_catalog(path), path.catalog))
+    Error::new("unknown-function", format!("function '{path}' does not exist")).with_detail(format!(
+        "Function {} does not exist in Catalog {}.",
+        in_catalog(path),
+        path.catalog
+    ))
 }

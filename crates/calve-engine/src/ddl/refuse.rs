@@ -101,7 +101,8 @@ impl Session {
 
     /// UPDATE: of no table.
     async fn refuse_update(&self, update: &Update) -> Error {
-        let changed = self.changed(&update.table, update.alias.as_ref(), update.condition.as_ref(), &update.assignments);
+        let changed =
+            self.changed(&update.table, update.alias.as_ref(), update.condition.as_ref(), &update.assignments);
         let (path, entry) = match changed.await {
             Ok(found) => found,
             Err(error) => return error,
@@ -134,7 +135,12 @@ impl Session {
                 .at(table.span);
             return Err(did_you_mean(error, &resolved, &path));
         };
-        for (column, _) in assignments {
+        for (at, (column, _)) in assignments.iter().enumerate() {
+            if assignments.iter().take(at).any(|(earlier, _)| earlier.value == column.value) {
+                return Err(Error::new("duplicate-column", format!("column '{}' is set twice", column.value))
+                    .with_detail(format!("Target column '{}' is assigned more than once", column.value))
+                    .at(column.span));
+            }
             if !entry.columns.iter().any(|c| c.name == column.value) {
                 let error = Error::new("unknown-column", format!("column '{}' not found in '{path}'", column.value))
                     .with_detail(format!("Unknown target column '{}'", column.value))
@@ -187,6 +193,5 @@ fn plan(statement: &str) -> Error {
 }
 
 fn job(statement: &str) -> Error {
-    Error::unsupported(statement)
-        .with_hint("an INSERT waits for its job: when the next statement runs, no job is left")
+    Error::unsupported(statement).with_hint("an INSERT waits for its job: when the next statement runs, no job is left")
 }

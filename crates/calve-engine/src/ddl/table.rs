@@ -213,9 +213,10 @@ pub(super) fn iceberg_creation(
         return Err(no_columns(&create.name));
     }
     if let Some(distribution) = &create.distribution {
-        return Err(Error::unsupported("DISTRIBUTED in an Iceberg table")
-            .with_hint("use 'write.distribution-mode', or PARTITIONED BY (bucket(n, column))")
-            .at(distribution.span));
+        // Flink's connector leaves it out without a word
+        let message = "DISTRIBUTED has no effect in an Iceberg table; use the option 'write.distribution-mode', or \
+                       PARTITIONED BY (bucket(n, column))";
+        warnings.push(Warning::new("ineffective-option", message).at(distribution.span));
     }
     let partition = match create.partitioned_by.as_slice() {
         [] => table.partition_keys.iter().map(|name| (name.clone(), Transform::Identity)).collect(),

@@ -140,11 +140,18 @@ impl Session {
         let names = referenced(&statement);
         let resolved = Resolved::load(&self.catalogs, &self.options, names).await?.defining(path.clone());
         let columns = bind::view_columns(&query, listed, &resolved)?;
-        self.check_sources(&query, &resolved)?;
+        // a source that calve cannot read may stand in a view: reading the view is refused
+        match self.check_sources(&query, &resolved) {
+            Err(error) if error.code != "not-supported" => return Err(error),
+            _ => {}
+        }
+        let rel = bind::query(&query, &resolved)?;
+        let times = (0..columns.len()).map(|column| rel.printed_time(column)).collect();
         let text = expand::text(&query, &resolved);
         let (catalog, database) = self.catalogs.current();
         Ok(ViewDef {
             columns: columns.into_iter().map(|column| DefinedColumn { column, comment: None }).collect(),
+            times,
             comment,
             view: Arc::new(View { query, catalog: catalog.to_owned(), database: database.to_owned() }),
             text,

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use calve_functions::EvalContext;
+use calve_planner::TimeAttribute;
 use calve_planner::catalog::ColumnKind;
 use calve_sql::{Ident, Name, Show, ast, print};
 use calve_types::{Error, Result, Span};
 
 use super::matches;
-use crate::catalogs::{CatalogEntry, Catalogs};
 use crate::catalogs::object::{CatalogObject, DefinedColumn};
+use crate::catalogs::{CatalogEntry, Catalogs};
 use crate::listing::{self, Column};
 use crate::result::Rows;
 use crate::session::Session;
@@ -36,6 +37,17 @@ fn columns(object: &CatalogObject, wanted: impl Fn(&str) -> bool, context: &Eval
         CatalogObject::View(_) => (&[] as &[String], None),
     };
     let columns: Vec<&DefinedColumn> = object.columns().iter().filter(|c| wanted(&c.column.name)).collect();
+    let time_of = |c: &DefinedColumn| match object {
+        CatalogObject::View(view) => {
+            let at = view.columns.iter().position(|own| own.column.name == c.column.name)?;
+            view.times.get(at).copied().flatten()
+        }
+        CatalogObject::Table(_) if is_proctime(c) => Some(TimeAttribute::Proctime),
+        CatalogObject::Table(table) => {
+            let rowtime = table.watermark.as_ref().filter(|w| w.is_rowtime && w.column == [c.column.name.as_str()]);
+            rowtime.map(|_| TimeAttribute::Rowtime)
+        }
+    };
     let watermark_of = |c: &DefinedColumn| watermark.filter(|w| w.column == [c.column.name.as_str()]);
     let text = |of: &dyn Fn(&DefinedColumn) -> Option<String>| columns.iter().map(|c| of(c)).collect::<Vec<_>>();
     let primary = format!("PRI({})", key.join(", "));
@@ -44,13 +56,7 @@ fn columns(object: &CatalogObject, wanted: impl Fn(&str) -> bool, context: &Eval
         Column::Text(
             "type",
             text(&|c| {
-                let attribute = if is_proctime(c) {
-                    " *PROCTIME*"
-                } else if watermark_of(c).is_some_and(|w| w.is_rowtime) {
-                    " *ROWTIME*"
-                } else {
-                    ""
-                };
+                let attribute = time_of(c).map(|time| format!(" {time}")).unwrap_or_default();
                 Some(format!("{}{attribute}", c.column.data_type.logical))
             }),
         ),
@@ -145,7 +151,10 @@ pub(crate) fn catalog(catalogs: &Catalogs, name: &Ident, extended: bool, context
     ];
     if extended {
         rows.extend(
-            shown_options(entry).into_iter().filter(|(k, _)| *k != "type").map(|(k, v)| (format!("option:{k}"), Some(v))),
+            shown_options(entry)
+                .into_iter()
+                .filter(|(k, _)| *k != "type")
+                .map(|(k, v)| (format!("option:{k}"), Some(v))),
         );
     }
     let (names, values) = rows.into_iter().map(|(name, value)| (Some(name), value)).unzip();

@@ -46,9 +46,10 @@ impl Session {
             let error = Error::new("unknown-function", format!("function '{}' does not exist", name.parts.join(".")))
                 .with_detail(format!("Function with the identifier '{}' doesn't exist.", identifier.join(".")))
                 .at(name.span);
-            let near = name.parts.last().and_then(|last| {
-                calve_options::nearest(last, signatures::all().map(|known| known.name))
-            });
+            let near = name
+                .parts
+                .last()
+                .and_then(|last| calve_options::nearest(last, signatures::all().map(|known| known.name)));
             return Err(match near {
                 Some(near) => error.with_hint(format!("did you mean '{near}'?")),
                 None => error,

@@ -29,7 +29,8 @@ impl Session {
         let iceberg = downcast::<IcebergHandle>(&entry.handle);
         let partitions: Option<Vec<String>> = match iceberg {
             Some(handle) => {
-                let partitions = calve_iceberg::metadata::partitions(&handle.table).await.map_err(|e| e.at(name.span))?;
+                let partitions =
+                    calve_iceberg::metadata::partitions(&handle.table).await.map_err(|e| e.at(name.span))?;
                 partitions.map(|partitions| partitions.into_iter().collect())
             }
             None => self.added_partitions(&path, partition)?,

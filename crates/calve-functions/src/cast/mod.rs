@@ -62,7 +62,7 @@ pub fn cast(expr: Expr, from: &DataType, to: &DataType, kind: CastKind, context:
         return Ok(expr);
     }
     let arrow = mapping::to_arrow(&to.logical)?;
-    let expr = if from.logical.is_interval() { expr } else { in_units(expr, &from.logical, &to.logical)? };
+    let expr = if from.logical.is_interval() || kind == CastKind::TryCast { expr } else { in_units(expr, &from.logical, &to.logical)? };
     if from.logical == LogicalType::Null || is_native(&from.logical, &to.logical) {
         return Ok(native_cast(expr, arrow));
     }

@@ -451,10 +451,12 @@ fn push_millis(millis: i64, out: &mut String) {
     let sign = if millis < 0 { '-' } else { '+' };
     let millis = millis.unsigned_abs();
     let seconds = millis / 1000;
+    // The days are an INT.
+    let days = (seconds / 86_400) as i32;
     let _ = write!(
         out,
         "{sign}{} {:02}:{:02}:{:02}.{:03}",
-        seconds / 86_400,
+        days,
         seconds / 3600 % 24,
         seconds / 60 % 60,
         seconds % 60,

@@ -73,8 +73,11 @@ pub(super) fn infer_item(args: &[Arg]) -> Inferred {
     let [container, index] = args else { return Err(Refusal::Count("2 arguments")) };
     match container.logical() {
         LogicalType::Array(element) => {
-            if !index.logical().is_integer() {
-                return Err(Refusal::Types);
+            if *index.logical() != LogicalType::Int {
+                return Err(Error::new("invalid-argument", format!("the index of an array is of type {}", index.data_type))
+                    .with_detail("Integer expression type expected.")
+                    .with_hint("CAST(i AS INT)")
+                    .into());
             }
             if let Some(Value::Int(i)) = index.literal
                 && i < 1
@@ -139,8 +142,7 @@ pub(super) fn infer_position(args: &[Arg]) -> Inferred {
 
 pub(super) fn infer_append(args: &[Arg]) -> Inferred {
     let (common, arg_types) = array_and_value(args)?;
-    let nullable = arg_types.first().is_some_and(|t| t.nullable);
-    Ok(Signature { args: arg_types, returns: LogicalType::Array(Box::new(common)).with_nullable(nullable) })
+    Ok(Signature { args: arg_types, returns: nullable_by(args, LogicalType::Array(Box::new(common))) })
 }
 
 pub(super) fn infer_remove(args: &[Arg]) -> Inferred {

@@ -334,21 +334,25 @@ fn decode(_: &Call, args: &Args) -> DfResult<ArrayRef> {
 
 /// A hash of so many hexadecimal digits.
 fn infer_digest<const DIGITS: u32>(args: &[Arg]) -> Inferred {
-    let [text] = args else { return Err(Refusal::Count("1 arguments")) };
-    if !is_text(text) {
+    let [value] = args else { return Err(Refusal::Count("1 arguments")) };
+    if !is_text(value) && !value.logical().is_binary() {
         return Err(Refusal::Types);
     }
     Ok(Signature { args: types(args), returns: nullable_by(args, LogicalType::Char(DIGITS)) })
 }
 
-fn push_digest<D: Digest>(text: &str, out: &mut String) {
-    for byte in D::digest(text.as_bytes()) {
+fn push_digest<D: Digest>(value: &[u8], out: &mut String) {
+    for byte in D::digest(value) {
         push_hex(byte, b"0123456789abcdef", out);
     }
 }
 
 fn digest<D: Digest>(_: &Call, args: &Args) -> DfResult<ArrayRef> {
-    map(args, push_digest::<D>)
+    let values = Octets::of(args, 0)?;
+    build(args, |row, out| {
+        push_digest::<D>(values.get(row)?, out);
+        Some(())
+    })
 }
 
 fn unknown_algorithm(bits: i64) -> Error {
@@ -359,7 +363,7 @@ fn unknown_algorithm(bits: i64) -> Error {
 
 fn infer_sha2(args: &[Arg]) -> Inferred {
     let [text, bits] = args else { return Err(Refusal::Count("2 arguments")) };
-    if !is_text(text) || !bits.logical().is_integer() {
+    if !is_text(text) && !text.logical().is_binary() || !bits.logical().is_integer() {
         return Err(Refusal::Types);
     }
     if let Some(Value::Int(bits)) = bits.literal
@@ -372,7 +376,7 @@ fn infer_sha2(args: &[Arg]) -> Inferred {
 }
 
 fn sha2_of(_: &Call, args: &Args) -> DfResult<ArrayRef> {
-    let (texts, bits) = (args.texts(0)?, args.numbers::<Int32Type>(1)?);
+    let (texts, bits) = (Octets::of(args, 0)?, args.numbers::<Int32Type>(1)?);
     let mut unknown = None;
     let result = build(args, |row, out| {
         let (text, bits) = (texts.get(row)?, bits.get(row)?);

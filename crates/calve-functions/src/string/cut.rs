@@ -21,6 +21,11 @@ pub(super) fn initcap(text: &str, out: &mut String) {
     }
 }
 
+/// UTF-16 units, as Java counts.
+pub(super) fn units(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
+}
+
 pub(super) fn characters(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
@@ -156,9 +161,14 @@ pub(super) fn pad(call: &Call, args: &Args) -> DfResult<ArrayRef> {
         if pad.is_empty() {
             return None;
         }
-        let missing = length.saturating_sub(characters(text));
+        // As in Java a character beyond the first 65536 counts twice.
+        let missing = length.saturating_sub(units(text));
         let text = cut(text, 0, length);
-        let padding = pad.chars().cycle().take(missing);
+        let mut padded = 0;
+        let padding = pad.chars().cycle().take_while(|c| {
+            padded += c.len_utf16();
+            padded <= missing
+        });
         if is_left {
             out.extend(padding);
             out.push_str(text);

@@ -3,6 +3,7 @@
 mod classify;
 mod codec;
 mod cut;
+mod java;
 mod printf;
 mod regexp;
 mod search;
@@ -56,7 +57,7 @@ static TABLE: &[ScalarFunction] = &[
     ScalarFunction::kernel("REPLACE", infer_three, search::replace),
     ScalarFunction::kernel("TRANSLATE", infer_translate, search::translate).aliases(&["TRANSLATE3"]),
     ScalarFunction::kernel("POSITION", infer_position, search::position),
-    ScalarFunction::kernel("INSTR", infer_position, search::position),
+    ScalarFunction::kernel("INSTR", infer_instr, search::instr),
     ScalarFunction::kernel("LOCATE", infer_locate, search::position),
     ScalarFunction::kernel("STARTSWITH", infer_start, search::starts_with),
     ScalarFunction::kernel("ENDSWITH", infer_start, search::starts_with),
@@ -199,6 +200,11 @@ fn infer_pad(args: &[Arg]) -> Inferred {
 /// `POSITION(part IN text)` as (part, text); `INSTR(text, part)`.
 fn infer_position(args: &[Arg]) -> Inferred {
     if args.len() == 2 { signature(args, 2, LogicalType::Int) } else { Err(Refusal::Count("2 arguments")) }
+}
+
+/// `INSTR(text, part[, start[, occurrence]])`
+fn infer_instr(args: &[Arg]) -> Inferred {
+    if matches!(args.len(), 2..=4) { signature(args, 2, LogicalType::Int) } else { Err(Refusal::Count("2 arguments")) }
 }
 
 fn infer_locate(args: &[Arg]) -> Inferred {

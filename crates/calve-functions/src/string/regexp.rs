@@ -8,11 +8,12 @@ use calve_types::{Error, LogicalType};
 use datafusion_common::Result as DfResult;
 use fancy_regex::{Regex, RegexBuilder};
 
-use super::cut::{characters, too_long};
+use super::cut::{too_long, units};
+use super::java::{Untranslated, translate};
 use super::{LONGEST, build, infer_test, infer_three, nullable, signature};
 use crate::args::{Args, Values, failure};
 use crate::collection::list_of_texts;
-use crate::function::{Arg, Call, Inferred, Refusal, ScalarFunction};
+use crate::function::{Arg, Call, Inferred, Refusal, ScalarFunction, Signature};
 
 pub(crate) static TABLE: &[ScalarFunction] = &[
     ScalarFunction::kernel("REGEXP", infer_test, regexp),
@@ -25,7 +26,15 @@ pub(crate) static TABLE: &[ScalarFunction] = &[
 ];
 
 fn infer_group(args: &[Arg]) -> Inferred {
-    if matches!(args.len(), 2 | 3) {
+    // The group is any integer, those beyond INT wrap.
+    if let [text, pattern, group] = args
+        && group.logical().is_integer()
+    {
+        let inferred = nullable(signature(&[text.clone(), pattern.clone()], 2, LogicalType::STRING))?;
+        let group = LogicalType::Int.with_nullable(group.data_type.nullable);
+        return Ok(Signature { args: [inferred.args, vec![group]].concat(), returns: inferred.returns });
+    }
+    if args.len() == 2 {
         nullable(signature(args, 2, LogicalType::STRING))
     } else {
         Err(Refusal::Count("2 arguments"))
@@ -48,23 +57,65 @@ fn infer_text(args: &[Arg]) -> Inferred {
     if args.len() == 2 { nullable(signature(args, 2, LogicalType::STRING)) } else { Err(Refusal::Count("2 arguments")) }
 }
 
+/// What `$` may leave unmatched.
+const LINE_ENDS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// How often a pattern with look-around or back references may step back before it fails the statement.
 const STEPS: usize = 1_000_000;
 
 /// The last pattern compiled; mostly it is the same for all rows.
 #[derive(Default)]
 pub(super) struct Patterns {
-    last: Option<(String, Option<Regex>)>,
+    last: Option<(String, Compiled)>,
+}
+
+enum Compiled {
+    /// For any text, and perhaps a faster one for texts that do not end with a line end.
+    Both(Box<Regex>, Option<Box<Regex>>),
+    Invalid,
+    Unsupported(Error),
+}
+
+impl Compiled {
+    fn new(pattern: &str) -> Self {
+        let build = |pattern: &str| RegexBuilder::new(pattern).backtrack_limit(STEPS).build().map(Box::new);
+        let translation = match translate(pattern) {
+            Ok(translation) => translation,
+            Err(Untranslated::Invalid) => return Self::Invalid,
+            Err(Untranslated::Unsupported(feature)) => {
+                return Self::Unsupported(Untranslated::unsupported(&feature, pattern));
+            }
+        };
+        match build(&translation.pattern) {
+            Ok(full) => Self::Both(full, translation.without_line_end.and_then(|simple| build(&simple).ok())),
+            Err(error) => Self::Unsupported(
+                Error::unsupported(format!("the regular expression '{pattern}'")).with_detail(error.to_string()),
+            ),
+        }
+    }
+}
+
+/// A pattern as a regular expression for any text; `None` for one that is none or has no counterpart.
+pub(crate) fn from_java(pattern: &str) -> Option<String> {
+    translate(pattern).ok().map(|translation| translation.pattern)
 }
 
 impl Patterns {
-    /// `None` for a pattern that is none.
-    pub fn get(&mut self, pattern: &str) -> Option<&Regex> {
-        if self.last.as_ref().is_none_or(|(text, _)| text != pattern) {
-            let regex = RegexBuilder::new(&from_java(pattern)).backtrack_limit(STEPS).build().ok();
-            self.last = Some((pattern.to_owned(), regex));
+    /// The expression for a text. `None` for a pattern that is none, and for one that has no counterpart, which fails the
+    /// statement.
+    pub fn get(&mut self, pattern: &str, text: &str, failed: &mut Option<Error>) -> Option<&Regex> {
+        if self.last.as_ref().is_none_or(|(known, _)| known != pattern) {
+            self.last = Some((pattern.to_owned(), Compiled::new(pattern)));
         }
-        self.last.as_ref().and_then(|(_, regex)| regex.as_ref())
+        match self.last.as_ref().map(|(_, compiled)| compiled) {
+            Some(Compiled::Both(_, Some(simple))) if !text.ends_with(LINE_ENDS) => Some(simple),
+            Some(Compiled::Both(full, _)) => Some(full),
+            Some(Compiled::Unsupported(error)) => {
+                failed.get_or_insert_with(|| error.clone());
+                None
+            }
+            Some(Compiled::Invalid) | None => None,
+        }
     }
 
     /// The result of matching with a pattern; `None` and a failed statement if that took too many steps.
@@ -87,7 +138,8 @@ impl Patterns {
         let (mut compiled, mut failed) = (Self::default(), None);
         let result = build(args, |row, out| {
             let text = texts.get(row)?;
-            f(row, text, compiled.get(patterns.get(row)?)?, &mut failed, out)
+            let regex = compiled.get(patterns.get(row)?, text, &mut failed)?;
+            f(row, text, regex, &mut failed, out)
         });
         match failed {
             None => result,
@@ -102,7 +154,8 @@ impl Patterns {
         let numbers: Int32Array = (0..args.rows)
             .map(|row| {
                 let text = texts.get(row)?;
-                let number = f(text, compiled.get(patterns.get(row)?)?, &mut failed)?;
+                let regex = compiled.get(patterns.get(row)?, text, &mut failed)?;
+                let number = f(text, regex, &mut failed)?;
                 i32::try_from(number).ok()
             })
             .collect();
@@ -111,61 +164,6 @@ impl Patterns {
             Some(error) => Err(failure(error)),
         }
     }
-}
-
-/// A pattern of Java's in the dialect of the crate: Java's `\d`, `\w` and `\s` are ASCII only, as are its POSIX
-/// classes; `\h`, `\R`, `\Z` and quoting are written out.
-pub(crate) fn from_java(pattern: &str) -> String {
-    let mut result = String::with_capacity(pattern.len());
-    let mut rest = pattern;
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        result.push_str(before);
-        let mut chars = escape.chars();
-        chars.next();
-        let Some(letter) = chars.next() else {
-            result.push('\\');
-            return result;
-        };
-        rest = chars.as_str();
-        match letter {
-            'd' => result.push_str("[0-9]"),
-            'D' => result.push_str("[^0-9]"),
-            'w' => result.push_str("[a-zA-Z0-9_]"),
-            'W' => result.push_str("[^a-zA-Z0-9_]"),
-            's' => result.push_str("[ \\t\\n\\x0B\\f\\r]"),
-            'S' => result.push_str("[^ \\t\\n\\x0B\\f\\r]"),
-            'h' => result.push_str("[ \\t\\x{A0}\\x{1680}\\x{180E}\\x{2000}-\\x{200A}\\x{202F}\\x{205F}\\x{3000}]"),
-            'R' => result.push_str("(?:\\r\\n|[\\n\\x0B\\f\\r\\x{85}\\x{2028}\\x{2029}])"),
-            'Z' => result.push_str("(?=\\n?\\z)"),
-            'e' => result.push_str("\\x1B"),
-            'Q' => {
-                let (quoted, after) = rest.split_once("\\E").unwrap_or((rest, ""));
-                result.push_str(&fancy_regex::escape(quoted));
-                rest = after;
-            }
-            'p' | 'P' => {
-                let posix = rest.strip_prefix('{').and_then(|r| r.split_once('}')).and_then(|(name, after)| {
-                    const NAMES: [&str; 12] = [
-                        "Lower", "Upper", "ASCII", "Alpha", "Digit", "Alnum", "Punct", "Graph", "Print", "Cntrl",
-                        "XDigit", "Space",
-                    ];
-                    NAMES.contains(&name).then(|| (name.to_ascii_lowercase(), after))
-                });
-                match posix {
-                    Some((name, after)) => {
-                        let not = if letter == 'P' { "^" } else { "" };
-                        result.push_str(&format!("[[:{not}{name}:]]"));
-                        rest = after;
-                    }
-                    None => result.extend(['\\', letter]),
-                }
-            }
-            other => result.extend(['\\', other]),
-        }
-    }
-    result.push_str(rest);
-    result
 }
 
 fn regexp(_: &Call, args: &Args) -> DfResult<ArrayRef> {
@@ -177,7 +175,10 @@ fn regexp(_: &Call, args: &Args) -> DfResult<ArrayRef> {
             results.push(None);
             continue;
         };
-        let Some(regex) = compiled.get(pattern) else { return Err(failure(invalid(pattern))) };
+        let Some(regex) = compiled.get(pattern, text, &mut failed) else {
+            results.push(Some(false));
+            continue;
+        };
         results.push(Patterns::ok(&mut failed, regex.is_match(text)).map(|found| found && !pattern.is_empty()));
     }
     match failed {
@@ -249,7 +250,7 @@ fn regexp_extract_all(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     for row in 0..args.rows {
         let mut matches = || -> Option<usize> {
             let (text, group) = (texts.get(row)?, groups(row)?);
-            let regex = compiled.get(patterns.get(row)?)?;
+            let regex = compiled.get(patterns.get(row)?, text, &mut failed)?;
             if group >= regex.captures_len() {
                 return None;
             }
@@ -285,7 +286,7 @@ fn regexp_count(_: &Call, args: &Args) -> DfResult<ArrayRef> {
 fn regexp_instr(_: &Call, args: &Args) -> DfResult<ArrayRef> {
     Patterns::numbers(args, |text, regex, failed| {
         let found = Patterns::ok(failed, regex.find(text))?;
-        Some(found.map_or(0, |m| characters(text.get(..m.start()).unwrap_or("")) + 1))
+        Some(found.map_or(0, |m| units(text.get(..m.start()).unwrap_or("")) + 1))
     })
 }
 
@@ -329,16 +330,6 @@ pub(super) fn split<'a>(text: &'a str, regex: &Regex, limit: Option<usize>) -> D
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
     use super::*;
-
-    #[test]
-    fn java_patterns() {
-        let matches = |pattern: &str, text: &str| Regex::new(&from_java(pattern)).unwrap().is_match(text).unwrap();
-        assert!(matches(r"^\Qa.b\E$", "a.b") && !matches(r"^\Qa.b\E$", "axb"));
-        assert!(matches(r"^[\d-]+$", "1-2") && !matches(r"^\d$", "٣"));
-        assert!(matches(r"(?<=a)b", "ab") && matches(r"(a)\1", "aa") && !matches(r"^(?!a)", "a"));
-        assert!(matches(r"^\p{Alpha}+$", "ab") && !matches(r"^\p{Alpha}+$", "é") && matches(r"^\p{L}$", "é"));
-        assert!(matches(r"a\Z", "a\n") && matches(r"\h", "\t") && matches(r"a++b", "aab"));
-    }
 
     /// Results of Java's `String.split`.
     #[test]

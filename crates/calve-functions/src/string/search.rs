@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, Int32Array, StringBuilder, new_null_array};
+use arrow::array::{Array, ArrayRef, BooleanArray, Int32Array, PrimitiveArray, StringBuilder, new_null_array};
 use arrow::compute::interleave;
 use arrow::datatypes::{DataType as ArrowType, Int32Type, Int64Type};
 use calve_types::Error;
@@ -11,7 +11,7 @@ use datafusion_common::Result as DfResult;
 use super::cut::{characters, cut, too_long};
 use super::regexp::{self, Patterns};
 use super::{LONGEST, build};
-use crate::args::{Args, failure};
+use crate::args::{Args, Values, failure};
 use crate::collection::{list_of_texts, map_of};
 use crate::function::Call;
 
@@ -61,9 +61,8 @@ pub(super) fn replace(call: &Call, args: &Args) -> DfResult<ArrayRef> {
 }
 
 /// From 1, and 0 if it is not there. The search begins at `start`, at the beginning if that is below 1.
-pub(super) fn position(call: &Call, args: &Args) -> DfResult<ArrayRef> {
-    let (parts, texts) =
-        if call.name == "INSTR" { (args.texts(1)?, args.texts(0)?) } else { (args.texts(0)?, args.texts(1)?) };
+pub(super) fn position(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+    let (parts, texts) = (args.texts(0)?, args.texts(1)?);
     let starts = if args.count() > 2 { Some(args.numbers::<Int32Type>(2)?) } else { None };
     let places = (0..args.rows).map(|row| {
         let (part, text) = (parts.get(row)?, texts.get(row)?);
@@ -80,6 +79,75 @@ pub(super) fn position(call: &Call, args: &Args) -> DfResult<ArrayRef> {
         i32::try_from(place).ok()
     });
     Ok(Arc::new(places.collect::<Int32Array>()))
+}
+
+/// The place of an occurrence, from 1; 0 if there is none. A negative start searches backwards from the end.
+pub(super) fn instr(_: &Call, args: &Args) -> DfResult<ArrayRef> {
+    let (texts, parts) = (args.texts(0)?, args.texts(1)?);
+    let optional = |i| if args.count() > i { args.numbers::<Int32Type>(i).map(Some) } else { Ok(None) };
+    let (starts, occurrences) = (optional(2)?, optional(3)?);
+    let mut places = Vec::with_capacity(args.rows);
+    for row in 0..args.rows {
+        let number = |numbers: &Option<Values<'_, PrimitiveArray<Int32Type>>>| match numbers {
+            None => Some(1),
+            Some(numbers) => numbers.get(row),
+        };
+        let (Some(text), Some(part), Some(start), Some(occurrence)) =
+            (texts.get(row), parts.get(row), number(&starts), number(&occurrences))
+        else {
+            places.push(None);
+            continue;
+        };
+        if occurrence <= 0 {
+            return Err(failure(
+                Error::new("invalid-argument", format!("occurrence {occurrence} of 'INSTR'"))
+                    .with_detail("nthAppearance must be positive!"),
+            ));
+        }
+        places.push(i32::try_from(occurrence_of(text, part, start, occurrence)).ok());
+    }
+    Ok(Arc::new(Int32Array::from(places)))
+}
+
+fn occurrence_of(text: &str, part: &str, start: i32, occurrence: i32) -> usize {
+    if start == 0 {
+        return 0;
+    }
+    let length = characters(text);
+    let wanted = usize::try_from(occurrence).unwrap_or(1);
+    let distance = usize::try_from(start.unsigned_abs()).unwrap_or(usize::MAX);
+    if start > 0 {
+        let mut from = distance - 1;
+        for _ in 1..wanted {
+            match find_from(text, part, from) {
+                Some(at) => from = at + 1,
+                None => return 0,
+            }
+        }
+        return if from > length { 0 } else { find_from(text, part, from).map_or(0, |at| at + 1) };
+    }
+    // The last characters that still begin at or before the start.
+    let Some(mut until) = length.checked_sub(distance) else { return 0 };
+    for n in 1..=wanted {
+        match find_until(text, part, until) {
+            Some(at) if n == wanted => return at + 1,
+            Some(0) | None => return 0,
+            Some(at) => until = at - 1,
+        }
+    }
+    0
+}
+
+/// The first place at or after `from` where a part begins, counted in characters.
+fn find_from(text: &str, part: &str, from: usize) -> Option<usize> {
+    let rest = cut(text, from, usize::MAX);
+    rest.find(part).map(|at| from + characters(rest.get(..at).unwrap_or("")))
+}
+
+/// The last place at or before `until` where a part begins, counted in characters.
+fn find_until(text: &str, part: &str, until: usize) -> Option<usize> {
+    let head = cut(text, 0, until.saturating_add(characters(part)));
+    head.rfind(part).map(|at| characters(head.get(..at).unwrap_or("")))
 }
 
 /// STARTSWITH and ENDSWITH.
@@ -171,7 +239,10 @@ pub(super) fn str_to_map(call: &Call, args: &Args) -> DfResult<ArrayRef> {
         let mut places = vec![];
         if !text.is_empty() {
             let split = |patterns: &mut Patterns, pattern: &str, text: &'_ str, limit| -> DfResult<Vec<String>> {
-                let regex = patterns.get(pattern).ok_or_else(|| failure(regexp::invalid(pattern)))?;
+                let mut unsupported = None;
+                let Some(regex) = patterns.get(pattern, text, &mut unsupported) else {
+                    return Err(failure(unsupported.unwrap_or_else(|| regexp::invalid(pattern))));
+                };
                 let parts = regexp::split(text, regex, limit)?;
                 Ok(parts.into_iter().map(str::to_owned).collect())
             };

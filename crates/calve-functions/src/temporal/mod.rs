@@ -5,6 +5,7 @@ mod now;
 mod overlaps;
 mod part;
 mod pattern;
+mod simple;
 mod text;
 
 use arrow::datatypes::{Date32Type, Time64MicrosecondType};

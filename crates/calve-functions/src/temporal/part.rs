@@ -54,12 +54,24 @@ pub(super) fn infer_extract(args: &[Arg]) -> Inferred {
         return Err(Refusal::Types);
     }
     refuse_part_of_time(&name, value)?;
+    let is_part = match value.logical() {
+        LogicalType::IntervalYearMonth { .. } => {
+            matches!(name.as_str(), "YEAR" | "QUARTER" | "MONTH" | "DECADE" | "CENTURY" | "MILLENNIUM")
+        }
+        LogicalType::IntervalDayTime { .. } => {
+            matches!(name.as_str(), "DAY" | "HOUR" | "MINUTE" | "SECOND" | "MILLISECOND" | "MICROSECOND" | "NANOSECOND")
+        }
+        _ => true,
+    };
+    if !is_part {
+        return Err(Refusal::Types);
+    }
     Ok(Signature { args: types(args), returns: nullable_by(args, LogicalType::BigInt) })
 }
 
 fn refuse_part_of_time(unit: &str, value: &Arg) -> Result<(), Refusal> {
     let is_time = matches!(value.logical(), LogicalType::Time(_));
-    if !is_time || matches!(unit, "HOUR" | "MINUTE" | "SECOND" | "MILLISECOND" | "MICROSECOND" | "NANOSECOND") {
+    if !is_time || matches!(unit, "HOUR" | "MINUTE" | "SECOND" | "MILLISECOND") {
         return Ok(());
     }
     Err(Error::new("invalid-argument", format!("a TIME has no {unit}"))

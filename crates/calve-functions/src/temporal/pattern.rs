@@ -4,7 +4,7 @@ use calve_types::{Error, Result};
 
 use crate::civil::{Civil, Stamp, civil_of, days_in_month, days_of, iso_weekday};
 
-const MONTHS: [&str; 12] = [
+pub(super) const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -18,14 +18,33 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+pub(super) const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// A part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     /// A letter and how often it stands there.
     Field(char, usize),
     Text(String),
+}
+
+/// What stands between quotes, after the first one; two quotes are one.
+pub(super) fn quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, pattern: &str) -> Result<String> {
+    let mut text = String::new();
+    if chars.next_if_eq(&'\'').is_some() {
+        return Ok("'".to_owned());
+    }
+    loop {
+        match chars.next() {
+            Some('\'') if chars.next_if_eq(&'\'').is_some() => text.push('\''),
+            Some('\'') => return Ok(text),
+            Some(c) => text.push(c),
+            None => {
+                return Err(Error::new("invalid-argument", format!("unterminated quote in '{pattern}'"))
+                    .with_detail("Pattern ends with an incomplete string literal"));
+            }
+        }
+    }
 }
 
 /// A pattern, parsed.
@@ -42,30 +61,7 @@ impl Pattern {
         let mut chars = pattern.chars().peekable();
         while let Some(c) = chars.next() {
             if c == '\'' {
-                let mut text = String::new();
-                if chars.peek() == Some(&'\'') {
-                    chars.next();
-                    text.push('\'');
-                } else {
-                    loop {
-                        match chars.next() {
-                            Some('\'') if chars.peek() == Some(&'\'') => {
-                                chars.next();
-                                text.push('\'');
-                            }
-                            Some('\'') => break,
-                            Some(c) => text.push(c),
-                            None => {
-                                return Err(Error::new(
-                                    "invalid-argument",
-                                    format!("unterminated quote in '{pattern}'"),
-                                )
-                                .with_detail("Pattern ends with an incomplete string literal"));
-                            }
-                        }
-                    }
-                }
-                parts.push(Part::Text(text));
+                parts.push(Part::Text(quoted(&mut chars, pattern)?));
             } else if c.is_ascii_alphabetic() {
                 let mut count = 1;
                 while chars.peek() == Some(&c) {

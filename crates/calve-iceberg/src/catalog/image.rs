@@ -19,7 +19,7 @@ use crate::table::{ManifestCache, Table};
 
 /// What there is to begin with.
 #[derive(Debug, Clone)]
-pub enum ImageOf {
+pub(super) enum ImageOf {
     /// What a catalog holds: it is read and never changed.
     Contents(Arc<dyn Catalog>),
     /// Nothing: the rules of a catalog, which is not asked for anything it holds.
@@ -28,8 +28,13 @@ pub enum ImageOf {
     Name(String),
 }
 
+/// An empty catalog in memory, for one that cannot be opened.
+pub fn empty_image(name: &str) -> Arc<dyn Catalog> {
+    image(ImageOf::Name(name.to_owned()))
+}
+
 /// A catalog that begins as another one is, and whose changes nobody else sees.
-pub fn image(of: ImageOf) -> Arc<dyn Catalog> {
+pub(super) fn image(of: ImageOf) -> Arc<dyn Catalog> {
     let settings = match &of {
         ImageOf::Contents(catalog) | ImageOf::Rules(catalog) => Settings {
             name: catalog.name().to_owned(),
@@ -333,7 +338,7 @@ mod tests {
         let real = hadoop(dir.path());
         let old = real.ident("shop", "old").unwrap();
         real.create_table(&old, creation(&[])).await.unwrap();
-        for shown in [image(ImageOf::Rules(real.clone())), image(ImageOf::Name("lake".to_owned()))] {
+        for shown in [image(ImageOf::Rules(real.clone())), empty_image("lake")] {
             assert!(shown.load_table(&old).await.unwrap().is_none());
             assert!(!shown.namespace_exists(&["shop".to_owned()]).await.unwrap());
             shown.create_table(&old, creation(&[])).await.unwrap();

@@ -25,9 +25,9 @@ use iceberg::{NamespaceIdent, TableIdent};
 use crate::commit::TableOps;
 use crate::table::Table;
 
-pub use image::{ImageOf, image};
+pub use image::empty_image;
 pub(crate) use metadata::apply;
-pub use open::open;
+pub use open::{open, open_image};
 pub use replace::Replacement;
 
 /// The properties of a database to create: its WITH clause, and its comment unless that is blank.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use calve_types::{Error, Result};
 
 use super::hadoop::HadoopCatalog;
+use super::image::{ImageOf, image};
 use super::jdbc::JdbcCatalog;
 use super::settings::Settings;
 use super::{Catalog, names};
@@ -34,6 +35,29 @@ fn unsupported(what: String) -> Error {
 /// `invalid-option` or `unknown-catalog-type` for what Flink refuses, with Flink's sentence as detail; `not-supported`
 /// for a catalog that calve does not run yet.
 pub fn open(name: &str, options: &BTreeMap<String, String>) -> Result<Arc<dyn Catalog>> {
+    open_with(name, options, Access::Full)
+}
+
+/// Opens an image of a catalog: its changes stay in memory. It begins with what the catalog holds if it is `full`, and else
+/// with nothing; the catalog is not asked for anything then.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_image(name: &str, options: &BTreeMap<String, String>, full: bool) -> Result<Arc<dyn Catalog>> {
+    let catalog = open_with(name, options, Access::ReadOnly)?;
+    Ok(image(if full { ImageOf::Contents(catalog) } else { ImageOf::Rules(catalog) }))
+}
+
+/// What is done with a catalog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It is read and written, and made if it is not there.
+    Full,
+    /// It is read alone; one that is not there is empty.
+    ReadOnly,
+}
+
+fn open_with(name: &str, options: &BTreeMap<String, String>, access: Access) -> Result<Arc<dyn Catalog>> {
     let kind = kind(name, options)?;
     check_cache(options)?;
     let base_namespace: Vec<String> = match options.get("base-namespace").map(|b| b.trim()) {
@@ -48,7 +72,7 @@ pub fn open(name: &str, options: &BTreeMap<String, String>) -> Result<Arc<dyn Ca
     };
     match kind {
         "hadoop" => Ok(Arc::new(HadoopCatalog::open(settings, options.get("warehouse").map(String::as_str))?)),
-        "jdbc" => Ok(Arc::new(JdbcCatalog::open(settings, options)?)),
+        "jdbc" => Ok(Arc::new(JdbcCatalog::open(settings, options, access)?)),
         other => Err(unsupported(format!("catalog-type '{other}'"))),
     }
 }

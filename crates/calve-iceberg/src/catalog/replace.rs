@@ -266,7 +266,8 @@ mod tests {
         let table = replacement.commit().await.unwrap();
         let metadata = table.metadata();
         assert_eq!(metadata.uuid(), base.metadata().uuid());
-        let ids: Vec<_> = metadata.current_schema().as_struct().fields().iter().map(|f| (f.name.as_str(), f.id)).collect();
+        let ids: Vec<_> =
+            metadata.current_schema().as_struct().fields().iter().map(|f| (f.name.as_str(), f.id)).collect();
         assert_eq!(ids, [("k", 3), ("a", 4)]);
         assert_eq!(metadata.current_schema().identifier_field_ids().collect::<Vec<_>>(), [3]);
         assert_eq!(metadata.default_partition_spec().fields().first().unwrap().source_id, 3);

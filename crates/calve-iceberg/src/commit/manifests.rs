@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use calve_types::{Error, Result};
 use iceberg::spec::{
-    DataFile, FormatVersion, ManifestContentType, ManifestFile, ManifestStatus, ManifestWriter, ManifestWriterBuilder,
-    PartitionSpec, SchemaRef, TableMetadata,
+    DataFile, FormatVersion, Literal, ManifestContentType, ManifestFile, ManifestStatus, ManifestWriter,
+    ManifestWriterBuilder, NestedFieldRef, PartitionSpec, PrimitiveLiteral, PrimitiveType, Struct, StructType,
+    TableMetadata, Type,
 };
 use uuid::Uuid;
 
 use super::NewFile;
 use crate::error::Context;
-use crate::table::Table;
+use crate::table::{Table, partition_type, rebuild};
 
 /// A manifest holds at most so many added files: about the eight megabytes the Java library aims at.
 const FILES_PER_MANIFEST: usize = 10_000;
@@ -79,10 +80,12 @@ impl ManifestMaker {
         for (spec_id, files) in by_spec {
             for chunk in files.chunks(FILES_PER_MANIFEST) {
                 let spec = spec(table.metadata(), spec_id)?;
+                let (_, types) = partition_type(table.metadata(), spec)?;
                 let mut writer = self.writer(table, content, spec)?;
                 for file in chunk {
                     check_partition(spec, file)?;
-                    writer.add_file(file.clone(), -1).context(|| format!("add the file '{}'", file.file_path()))?;
+                    // a column may have been promoted since the file was written
+                    writer.add_file(promoted(file, spec, &types)?, -1).context(|| format!("add the file '{}'", file.file_path()))?;
                 }
                 let manifest = writer.write_manifest_file().await.context(|| "write a manifest")?;
                 lines.push(Line { manifest, added: Some(Arc::new(chunk.to_vec())) });
@@ -134,12 +137,13 @@ impl ManifestMaker {
             return Err(Error::internal("an empty group of manifests"));
         };
         let spec = spec(table.metadata(), first.partition_spec_id)?;
+        let (_, types) = partition_type(table.metadata(), spec)?;
         let mut writer = self.writer(table, first.content, spec)?;
         let mut added = Vec::new();
         for line in bin {
             if let Some(files) = &line.added {
                 for file in files.iter() {
-                    writer.add_file(file.clone(), -1).context(|| "merge manifests")?;
+                    writer.add_file(promoted(file, spec, &types)?, -1).context(|| "merge manifests")?;
                 }
                 added.extend(files.iter().cloned());
                 continue;
@@ -153,7 +157,7 @@ impl ManifestMaker {
                     return Err(Error::new("invalid-table", format!("the manifest '{path}' lacks sequence numbers")));
                 };
                 writer
-                    .add_existing_file(entry.data_file().clone(), snapshot_id, sequence, entry.file_sequence_number)
+                    .add_existing_file(promoted(entry.data_file(), spec, &types)?, snapshot_id, sequence, entry.file_sequence_number)
                     .context(|| "merge manifests")?;
             }
         }
@@ -168,7 +172,7 @@ impl ManifestMaker {
         self.locations.push(location.clone());
         let output =
             table.io().file_io().new_output(&location).context(|| format!("write the manifest '{location}'"))?;
-        let schema = schema_for(metadata, spec)?;
+        let (schema, _) = partition_type(metadata, spec)?;
         let builder = ManifestWriterBuilder::new(output, Some(self.snapshot_id), schema, spec.clone());
         Ok(match (metadata.format_version(), content) {
             (FormatVersion::V1, ManifestContentType::Data) => builder.build_v1(),
@@ -210,26 +214,35 @@ fn spec(metadata: &TableMetadata, spec_id: i32) -> Result<&PartitionSpec> {
         .ok_or_else(|| Error::new("invalid-table", format!("the table has no partition spec {spec_id}")))
 }
 
-/// A schema that has the source columns of a spec: the current one unless such a column was dropped.
-fn schema_for(metadata: &TableMetadata, spec: &PartitionSpec) -> Result<SchemaRef> {
-    let mut schemas = std::iter::once(metadata.current_schema()).chain(metadata.schemas_iter());
-    schemas.find(|schema| spec.partition_type(schema).is_ok()).cloned().ok_or_else(|| {
-        Error::new(
-            "invalid-table",
-            format!("no schema of the table has the columns of partition spec {}", spec.spec_id()),
-        )
-    })
-}
-
 /// The manifest writer takes a fitting partition for granted.
 fn check_partition(spec: &PartitionSpec, file: &DataFile) -> Result<()> {
     let values = file.partition().fields();
     let fits = values.len() == spec.fields().len()
-        && values.iter().flatten().all(|value| matches!(value, iceberg::spec::Literal::Primitive(_)));
+        && values.iter().flatten().all(|value| matches!(value, Literal::Primitive(_)));
     if fits {
         return Ok(());
     }
     Err(Error::internal(format!("the partition of file '{}' does not fit spec {}", file.file_path(), spec.spec_id())))
+}
+
+/// The file with the values of its partition in the types that their columns have now.
+fn promoted(file: &DataFile, spec: &PartitionSpec, types: &StructType) -> Result<DataFile> {
+    let wide = |(value, field): (&Option<Literal>, &NestedFieldRef)| match (value, field.field_type.as_ref()) {
+        (Some(Literal::Primitive(PrimitiveLiteral::Int(v))), Type::Primitive(PrimitiveType::Long)) => {
+            Some(Literal::long(*v))
+        }
+        (Some(Literal::Primitive(PrimitiveLiteral::Float(v))), Type::Primitive(PrimitiveType::Double)) => {
+            Some(Literal::double(v.0))
+        }
+        _ => value.clone(),
+    };
+    let values = file.partition().fields();
+    let partition: Struct = values.iter().zip(types.fields()).map(wide).collect();
+    if partition.fields() == values {
+        return Ok(file.clone());
+    }
+    let built = rebuild(file, spec.spec_id()).partition(partition).build();
+    built.map_err(|e| Error::internal(format!("cannot copy the entry of file '{}': {e}", file.file_path())))
 }
 
 struct MergeLimits {

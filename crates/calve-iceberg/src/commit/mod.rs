@@ -5,6 +5,7 @@
 
 mod change;
 mod manifests;
+mod pick;
 mod producer;
 mod retry;
 mod summary;
@@ -21,6 +22,7 @@ use iceberg::{TableIdent, TableRequirement, TableUpdate};
 use crate::table::Table;
 
 pub(crate) use change::change;
+pub(crate) use pick::{Picked, cherry_pick, picked};
 use producer::Producer;
 use retry::Retry;
 
@@ -125,6 +127,20 @@ pub struct Committed {
     pub snapshot_id: i64,
 }
 
+/// What a snapshot comes from, as its summary tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Origin<'a> {
+    /// A job wrote it.
+    Job(&'a JobInfo),
+    /// Another snapshot's files were added again.
+    Picked {
+        /// That snapshot.
+        snapshot_id: i64,
+        /// Its `wap.id`.
+        wap_id: Option<&'a str>,
+    },
+}
+
 /// Commits `operation` to a branch of `table`, the version it was prepared on: re-applies it on the newest version until
 /// it is in (`commit.retry.*`), with the same snapshot id on every try. A branch that does not exist begins with main's
 /// head.
@@ -142,8 +158,19 @@ pub async fn commit(
     operation: Operation,
     job: &JobInfo,
 ) -> Result<Committed> {
+    commit_as(ops, table, branch, operation, Origin::Job(job)).await
+}
+
+/// As [`commit`], for a snapshot of whatever origin.
+async fn commit_as(
+    ops: &dyn TableOps,
+    table: &Table,
+    branch: &str,
+    operation: Operation,
+    origin: Origin<'_>,
+) -> Result<Committed> {
     let retry = Retry::of(table)?;
-    let mut producer = Producer::new(table, branch, operation, job);
+    let mut producer = Producer::new(table, branch, operation, origin);
     let started = Instant::now();
     // Set once a try may be in without anybody knowing.
     let mut doubt: Option<Error> = None;

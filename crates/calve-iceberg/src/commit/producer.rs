@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::manifests::{Line, ManifestMaker, discard};
 use super::summary::summary;
-use super::{Append, Committed, CompleteDeletes, JobInfo, NewFile, Operation, RowDelta};
+use super::{Append, Committed, CompleteDeletes, NewFile, Operation, Origin, RowDelta, pick};
 use crate::error::Context;
 use crate::table::Table;
 
@@ -27,7 +27,7 @@ pub(crate) struct Proposal {
 pub(crate) struct Producer<'a> {
     pub(crate) snapshot_id: i64,
     branch: &'a str,
-    job: &'a JobInfo,
+    origin: Origin<'a>,
     data: Vec<NewFile>,
     deletes: Vec<NewFile>,
     omitted: Option<std::sync::Arc<dyn CompleteDeletes>>,
@@ -49,7 +49,7 @@ struct Added {
 }
 
 impl<'a> Producer<'a> {
-    pub(crate) fn new(table: &Table, branch: &'a str, operation: Operation, job: &'a JobInfo) -> Self {
+    pub(crate) fn new(table: &Table, branch: &'a str, operation: Operation, origin: Origin<'a>) -> Self {
         let snapshot_id = new_snapshot_id(table.metadata());
         let (data, deletes, omitted) = match operation {
             Operation::Append(Append { data }) => (data, Vec::new(), None),
@@ -58,7 +58,7 @@ impl<'a> Producer<'a> {
         Self {
             snapshot_id,
             branch,
-            job,
+            origin,
             data,
             deletes,
             omitted,
@@ -77,6 +77,9 @@ impl<'a> Producer<'a> {
     pub(crate) async fn propose(&mut self, base: &Table) -> Result<Proposal> {
         let metadata = base.metadata();
         let reference = base.branch(self.branch)?;
+        if let Origin::Picked { snapshot_id, wap_id } = self.origin {
+            pick::check_new(metadata, snapshot_id, wap_id)?;
+        }
         if metadata.format_version() == FormatVersion::V1 && self.branch != MAIN_BRANCH {
             return Err(Error::unsupported("branches of a table of format version 1")
                 .with_hint("upgrade it: ALTER TABLE ... SET ('format-version' = '2')"));
@@ -107,7 +110,7 @@ impl<'a> Producer<'a> {
         let list = self.maker.list_location(base);
         self.current.push(list.clone());
         let next_row_id = self.write_list(base, &list, parent_id, data.into_iter().chain(deletes)).await?;
-        let summary = summary(&self.data, &self.deletes, parent.map(|p| p.summary()), self.job);
+        let summary = summary(&self.data, &self.deletes, parent.map(|p| p.summary()), self.origin);
         let snapshot = self.snapshot(metadata, parent_id, list, summary, next_row_id);
         Ok(Proposal {
             requirements: vec![

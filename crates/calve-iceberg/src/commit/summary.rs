@@ -4,7 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use iceberg::spec::{DataContentType, DataFileFormat, Operation, Struct, Summary};
 
-use super::{JobInfo, NewFile};
+use super::{NewFile, Origin};
+
+/// Of which snapshot a cherry-picked one has its files.
+pub(crate) const SOURCE_SNAPSHOT: &str = "source-snapshot-id";
+/// Of which staged write (`wap.id`) it has them.
+pub(crate) const PUBLISHED_WAP: &str = "published-wap-id";
 
 /// Counters of a snapshot that only adds files.
 #[derive(Debug, Default)]
@@ -98,7 +103,7 @@ pub(crate) fn operation(data: &[NewFile], deletes: &[NewFile]) -> Operation {
 ///
 /// The Java library starts the totals of a new branch at zero although it begins with main's files; here they continue
 /// main's.
-pub(crate) fn summary(data: &[NewFile], deletes: &[NewFile], parent: Option<&Summary>, job: &JobInfo) -> Summary {
+pub(crate) fn summary(data: &[NewFile], deletes: &[NewFile], parent: Option<&Summary>, origin: Origin<'_>) -> Summary {
     let added = Added::count(data.iter().chain(deletes));
     let mut properties: HashMap<String, String> =
         added.properties().map(|(key, count)| (key.to_owned(), count.to_string())).collect();
@@ -115,13 +120,21 @@ pub(crate) fn summary(data: &[NewFile], deletes: &[NewFile], parent: Option<&Sum
             properties.insert(key.to_owned(), total.to_string());
         }
     }
-    let marks = [
-        ("flink.job-id", job.job_id.clone()),
-        ("flink.operator-id", job.operator_id.clone()),
-        ("flink.max-committed-checkpoint-id", job.checkpoint_id.to_string()),
-        ("engine-name", "calve".to_owned()),
-        ("engine-version", env!("CARGO_PKG_VERSION").to_owned()),
-    ];
-    properties.extend(marks.map(|(key, value)| (key.to_owned(), value)));
+    match origin {
+        Origin::Job(job) => {
+            let marks = [
+                ("flink.job-id", job.job_id.clone()),
+                ("flink.operator-id", job.operator_id.clone()),
+                ("flink.max-committed-checkpoint-id", job.checkpoint_id.to_string()),
+            ];
+            properties.extend(marks.map(|(key, value)| (key.to_owned(), value)));
+        }
+        Origin::Picked { snapshot_id, wap_id } => {
+            properties.insert(SOURCE_SNAPSHOT.to_owned(), snapshot_id.to_string());
+            properties.extend(wap_id.map(|id| (PUBLISHED_WAP.to_owned(), id.to_owned())));
+        }
+    }
+    let engine = [("engine-name", "calve"), ("engine-version", env!("CARGO_PKG_VERSION"))];
+    properties.extend(engine.map(|(key, value)| (key.to_owned(), value.to_owned())));
     Summary { operation: operation(data, deletes), additional_properties: properties }
 }

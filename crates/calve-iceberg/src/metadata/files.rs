@@ -15,7 +15,7 @@ use iceberg::spec::{
 use super::{arrays, column, map_type};
 use crate::scan::literal::{primitive, scalar};
 use crate::schema::flink_type;
-use crate::table::Table;
+use crate::table::{Table, partition_type};
 
 /// Which files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +83,7 @@ fn partition_fields(table: &Table) -> Result<BTreeMap<i32, NestedFieldRef>> {
     specs.sort_by_key(|spec| spec.spec_id());
     let mut fields = BTreeMap::new();
     for spec in specs {
-        let mut schemas = std::iter::once(metadata.current_schema()).chain(metadata.schemas_iter());
-        let partition = schemas.find_map(|schema| spec.partition_type(schema).ok()).ok_or_else(|| {
-            Error::new("invalid-table", format!("no schema has the columns of partition spec {}", spec.spec_id()))
-        })?;
+        let (_, partition) = partition_type(metadata, spec)?;
         fields.extend(partition.fields().iter().map(|field| (field.id, field.clone())));
     }
     Ok(fields)

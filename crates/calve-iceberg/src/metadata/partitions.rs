@@ -6,7 +6,7 @@ use calve_types::{Error, Result};
 use iceberg::spec::{DataFile, ManifestContentType, PartitionSpec, PrimitiveLiteral, PrimitiveType, StructType, Type};
 
 use crate::scan::literal::primitive;
-use crate::table::Table;
+use crate::table::{Table, partition_type};
 
 /// The distinct partitions of the live data files of the current snapshot, `a=x/d=19723`: Iceberg's own values (days and
 /// microseconds since 1970), `null` for NULL (`FlinkCatalog.listPartitions`). `None` for a table without partitions.
@@ -24,10 +24,7 @@ pub async fn partitions(table: &Table) -> Result<Option<BTreeSet<String>>> {
         let spec = metadata.partition_spec_by_id(manifest.partition_spec_id).ok_or_else(|| {
             Error::new("invalid-table", format!("there is no partition spec {}", manifest.partition_spec_id))
         })?;
-        let mut schemas = std::iter::once(metadata.current_schema()).chain(metadata.schemas_iter());
-        let types = schemas.find_map(|schema| spec.partition_type(schema).ok()).ok_or_else(|| {
-            Error::new("invalid-table", format!("no schema has the columns of partition spec {}", spec.spec_id()))
-        })?;
+        let (_, types) = partition_type(metadata, spec)?;
         let entries = table.entries(manifest).await?;
         found.extend(entries.iter().filter(|e| e.is_alive()).map(|e| name(e.data_file(), spec, &types)));
     }

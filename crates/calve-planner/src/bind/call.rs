@@ -17,9 +17,15 @@ pub(super) fn function(name: &str, args: Vec<Expr>, place: Span) -> Result<Expr>
     let place = args.iter().fold(place, |all, a| all.to(a.span));
     let function = scalar(name).ok_or_else(|| unknown(name, Some(&args), place))?;
     let infer = function.infer(&described(&args));
-    let signature = infer.map_err(|e| e.at(illegal_null(&args).unwrap_or(place)))?;
+    // NULLIF is a CASE, which is refused as a whole.
+    let null = || illegal_null(&args).filter(|_| function.name != "NULLIF");
+    let signature = infer.map_err(|e| e.at(null().unwrap_or(place)))?;
+    let mut data_type = signature.returns;
+    if matches!(function.name, "=" | "<>" | "IN" | "NOT IN") {
+        data_type.nullable |= args.iter().any(|a| may_hold_null(&a.data_type));
+    }
     let args = cast(args, &signature.args);
-    Ok(Expr { kind: ExprKind::Call { function, args }, data_type: signature.returns, span: place })
+    Ok(Expr { kind: ExprKind::Call { function, args }, data_type, span: place })
 }
 
 /// A symbol as an argument: a unit of time, a side of TRIM.
@@ -52,6 +58,15 @@ fn described(args: &[Expr]) -> Vec<Arg> {
             },
         })
         .collect()
+}
+
+/// Whether a value, or a field of a ROW, may be NULL: comparisons of rows are NULL then, as far as their type tells.
+fn may_hold_null(data_type: &DataType) -> bool {
+    data_type.nullable
+        || match &data_type.logical {
+            LogicalType::Row(fields) => fields.iter().any(|f| may_hold_null(&f.data_type)),
+            _ => false,
+        }
 }
 
 fn illegal_null(args: &[Expr]) -> Option<Span> {
@@ -133,6 +148,18 @@ impl Binder<'_> {
         if let Some(property) = self.window_property(call, f, scope) {
             return property;
         }
+        if name == calve_sql::DIFFERENCE {
+            return self.difference(args, place, scope);
+        }
+        if name.contains(' ') && scalar(name).is_none() {
+            // An operator: its name stands between its operands.
+            let first = args.first().and_then(|a| argument(a, name, place).ok()).map(|e| self.expr(e, scope));
+            let place = first.transpose()?.map_or(place, |e| e.span.to(place));
+            return Err(unknown(name, None, place));
+        }
+        if name == "MULTISET" {
+            return Err(Error::unsupported("MULTISET constructor").at(place));
+        }
         if f.filter.is_none()
             && !call.distinct
             && let Some(grouping) = self.grouping_call(call, args, scope)
@@ -179,6 +206,44 @@ impl Binder<'_> {
             });
         }
         function(name, bound, place)
+    }
+
+    /// `(a - b) DAY TO SECOND`
+    fn difference(&self, args: &[ast::FunctionArg], place: Span, scope: &Scope<'_>) -> Result<Expr> {
+        let [difference, unit] = args else { return Err(Error::internal("a difference without a unit")) };
+        let mut difference = argument(difference, "-", place)?;
+        while let ast::Expr::Nested(inner) = difference {
+            difference = inner;
+        }
+        let (ast::Expr::BinaryOp { left, op: ast::BinaryOperator::Minus, right }, ast::Expr::Value(unit)) =
+            (difference, argument(unit, "-", place)?)
+        else {
+            return Err(Error::new("syntax-error", "a unit stands behind the difference of two times: (a - b) DAY")
+                .with_detail("Illegal expression. Was expecting \"(DATETIME - DATETIME) INTERVALQUALIFIER\"")
+                .at(place));
+        };
+        let text = match &unit.value {
+            ast::Value::SingleQuotedString(text) => text.as_str(),
+            _ => "",
+        };
+        let unit = text.split([' ', '(']).next().unwrap_or_default();
+        let (left, right) = (self.expr(left, scope)?, self.expr(right, scope)?);
+        if left.data_type.logical.is_datetime()
+            && right.data_type.logical.is_datetime()
+            && std::mem::discriminant(&left.data_type.logical) != std::mem::discriminant(&right.data_type.logical)
+        {
+            return Err(Error::new("invalid-argument", "the difference of values of different types")
+                .with_detail("Parameters must be of the same type")
+                .at(place));
+        }
+        let mut interval = function("MINUS_DATE", vec![symbol(unit, place), left, right], place)?;
+        // The unit is part of the type, as of a literal's: a cast to a number counts in it.
+        if let Ok(of_unit) = calve_sql::parse_type(&format!("INTERVAL {text}"))
+            && std::mem::discriminant(&of_unit.logical) == std::mem::discriminant(&interval.data_type.logical)
+        {
+            interval.data_type.logical = of_unit.logical;
+        }
+        Ok(interval)
     }
 
     fn aggregate_call(
@@ -240,7 +305,13 @@ impl Binder<'_> {
             selected: &[],
             ..*scope
         };
-        let bound = bind(&inner)?;
+        let bound = bind(&inner).map_err(|mut e| {
+            // Flink points at the outer one.
+            if e.code == "nested-aggregate" && place.is_known() {
+                e.span = Some(place);
+            }
+            e
+        })?;
         if !bound.is_empty() && bound.iter().all(belongs_outside) {
             return Err(Error::unsupported("an aggregate function over columns of an outer query alone").at(place));
         }

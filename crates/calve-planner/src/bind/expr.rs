@@ -78,8 +78,17 @@ impl Binder<'_> {
                 self.apply(if *negated { "NOT BETWEEN" } else { "BETWEEN" }, &[expr, low, high], scope)
             }
             E::InList { expr, list, negated } => {
-                let args: Vec<&ast::Expr> = std::iter::once(&**expr).chain(list).collect();
-                self.apply(if *negated { "NOT IN" } else { "IN" }, &args, scope)
+                let x = self.expr(expr, scope)?;
+                let values = list.iter().map(|v| self.expr(v, scope)).collect::<Result<Vec<_>>>()?;
+                let types: Vec<_> = values.iter().map(|v| v.data_type.clone()).collect();
+                if rules::common_type(&types).is_none() {
+                    let place = values.first().map(|first| self.with_word(first.span, &["("])).unwrap_or_default();
+                    return Err(Error::new("type-mismatch", "the values of the list of IN have no common type")
+                        .with_detail("Values in expression list must have compatible types")
+                        .at(place));
+                }
+                let args = std::iter::once(x).chain(values).collect();
+                call::function(if *negated { "NOT IN" } else { "IN" }, args, Span::default())
             }
             E::Like { negated, any: false, expr, pattern, escape_char } => {
                 let name = if *negated { "NOT LIKE" } else { "LIKE" };
@@ -116,7 +125,11 @@ impl Binder<'_> {
                 let place = elements.first().map(|first| self.with_word(first.span, &["ARRAY"])).unwrap_or_default();
                 call::function("ARRAY", elements, place)
             }
-            E::Tuple(values) => self.apply_at("ROW", &values.iter().collect::<Vec<_>>(), span_of(e), scope),
+            E::Tuple(values) => {
+                let values = values.iter().map(|v| self.expr(v, scope)).collect::<Result<Vec<_>>>()?;
+                let place = values.first().map(|first| self.with_word(first.span, &["("])).unwrap_or_default();
+                call::function("ROW", values, place)
+            }
             E::Extract { field, expr, .. } => {
                 let unit = call::symbol(&field.to_string(), span_of(expr));
                 let value = self.expr(expr, scope)?;
@@ -297,7 +310,9 @@ impl Binder<'_> {
         if let ExprKind::Literal(Value::Null) = expr.kind {
             return Ok(literal::literal(Value::Null, data_type, place));
         }
-        if expr.data_type.logical == data_type.logical && !safe {
+        // a cast of a time attribute is none any more, whatever its type
+        let may_be_time = matches!(expr.data_type.logical, LogicalType::Timestamp(3) | LogicalType::TimestampLtz(3));
+        if expr.data_type.logical == data_type.logical && !safe && !(may_be_time && self.streaming()) {
             return Ok(Expr { data_type, span: place, ..expr });
         }
         Ok(Expr { kind: ExprKind::Cast { expr: Box::new(expr), safe }, data_type, span: place })

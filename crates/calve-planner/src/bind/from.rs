@@ -1,12 +1,16 @@
 //! FROM: tables, derived tables, joins.
 
+use std::sync::Arc;
+
 use calve_sql::ast;
 use calve_types::{Error, Result, Span, rules};
 
+use super::match_recognize::Clauses;
 use super::query::rename;
 use super::scope::{Env, Merged, Namespace, Scope, Table};
 use super::window::TableCall;
 use super::{Binder, call, coerce, expr, names, span, temporal, walk};
+use crate::catalog::TableEntry;
 use crate::expr::{Expr, ExprKind};
 use crate::rel::{Field, JoinKind, Rel, RelKind};
 
@@ -18,20 +22,26 @@ impl Binder<'_> {
     pub(super) fn from(&self, from: &[ast::TableWithJoins], env: Env<'_>) -> Result<Source> {
         let mut all: Option<Source> = None;
         for item in from {
-            all = Some(match (all, &item.relation) {
+            let unnest = lateral_unnest(&item.relation);
+            all = Some(match (all, unnest.as_ref().unwrap_or(&item.relation)) {
                 (None, _) => self.table_with_joins(item, env)?,
                 // UNNEST sees what stands before it.
-                (Some(left), ast::TableFactor::UNNEST { .. }) => {
-                    let left = self.unnest_factor(Some(left), &item.relation, false, env)?;
-                    self.joins(left, &item.joins, factor_span(&item.relation), env)?
+                (Some(left), unnest @ ast::TableFactor::UNNEST { .. }) => {
+                    let left = self.unnest_factor(Some(left), unnest, false, env)?;
+                    self.joins(left, &item.joins, env)?
+                }
+                (Some(left), ast::TableFactor::Function { lateral: true, .. }) => {
+                    return Err(self.no_table_function(&left.1, &item.relation, env));
                 }
                 (Some(left), ast::TableFactor::Derived { lateral: true, .. }) => {
                     let (next, depends) = self.lateral(&left.1, &item.relation, env)?;
+                    named_once(&left.1, &next.1, &item.relation)?;
                     let left = self.join(left, next, (JoinKind::Inner, depends), Condition::None, env)?;
-                    self.joins(left, &item.joins, factor_span(&item.relation), env)?
+                    self.joins(left, &item.joins, env)?
                 }
                 (Some(left), _) => {
                     let next = self.table_with_joins(item, env)?;
+                    named_once(&left.1, &next.1, &item.relation)?;
                     self.join(left, next, (JoinKind::Inner, false), Condition::None, env)?
                 }
             });
@@ -41,18 +51,24 @@ impl Binder<'_> {
 
     fn table_with_joins(&self, item: &ast::TableWithJoins, env: Env<'_>) -> Result<Source> {
         let left = self.table_factor(&item.relation, env)?;
-        self.joins(left, &item.joins, factor_span(&item.relation), env)
+        self.joins(left, &item.joins, env)
     }
 
-    fn joins(&self, mut left: Source, joins: &[ast::Join], before: Span, env: Env<'_>) -> Result<Source> {
+    /// Where the words of a join stand.
+    fn join_word(&self, right: &ast::TableFactor) -> Span {
+        let place = factor_span(right);
+        let Some(join) = self.places.nearest(place.start, &["JOIN"], 3) else { return place };
+        let start = self.places.nearest(join, &["LEFT", "RIGHT", "FULL", "INNER"], 2).unwrap_or(join);
+        Span { start, ..place }
+    }
+
+    fn joins(&self, mut left: Source, joins: &[ast::Join], env: Env<'_>) -> Result<Source> {
         for join in joins {
-            let (kind, constraint) = join_kind(join).map_err(|e| match e.code {
-                // A join without a condition begins with what stands before it.
-                "syntax-error" => e.at(before),
-                _ => e.at(factor_span(&join.relation)),
-            })?;
-            if let ast::TableFactor::UNNEST { .. } = &join.relation {
-                left = self.join_unnest(left, &join.relation, kind, constraint, env)?;
+            let (kind, constraint) = join_kind(join).map_err(|e| e.at(self.join_word(&join.relation)))?;
+            let unnest = lateral_unnest(&join.relation);
+            let relation = unnest.as_ref().unwrap_or(&join.relation);
+            if let ast::TableFactor::UNNEST { .. } = relation {
+                left = self.join_unnest(left, relation, kind, constraint, env)?;
                 continue;
             }
             if let Some(version) = temporal::version_by_row(&join.relation) {
@@ -60,9 +76,13 @@ impl Binder<'_> {
                 continue;
             }
             let (right, depends) = match &join.relation {
+                ast::TableFactor::Function { lateral: true, .. } => {
+                    return Err(self.no_table_function(&left.1, &join.relation, env));
+                }
                 ast::TableFactor::Derived { lateral: true, .. } => self.lateral(&left.1, &join.relation, env)?,
                 relation => (self.table_factor(relation, env)?, false),
             };
+            named_once(&left.1, &right.1, &join.relation)?;
             if depends && matches!(kind, JoinKind::Right | JoinKind::Full) {
                 return Err(Error::unsupported("a RIGHT or FULL join with LATERAL").at(factor_span(&join.relation)));
             }
@@ -99,6 +119,29 @@ impl Binder<'_> {
             })?;
         }
         Ok((derived(rel, None, alias.as_ref())?, depends))
+    }
+
+    /// The error for `LATERAL TABLE(f(..))`: Flink has no table functions of its own but UNNEST.
+    fn no_table_function(&self, before: &Namespace, factor: &ast::TableFactor, env: Env<'_>) -> Error {
+        let ast::TableFactor::Function { name, args, .. } = factor else {
+            return Error::unsupported("table functions").at(factor_span(factor));
+        };
+        let inner = match args.as_slice() {
+            [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ast::Expr::Function(inner)))] => match &inner.args {
+                ast::FunctionArguments::List(list) => Some((&inner.name, list.args.as_slice())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (name, args) = inner.unwrap_or((name, args));
+        let scope = Scope::new(env, before, "LATERAL TABLE");
+        let place = names::span_of(name);
+        let bound: Result<Vec<Expr>> =
+            args.iter().map(|arg| self.expr(call::argument(arg, &name.to_string(), place)?, &scope)).collect();
+        match bound {
+            Ok(args) => call::unknown(&name.to_string(), Some(&args), place),
+            Err(error) => error,
+        }
     }
 
     fn table_factor(&self, factor: &ast::TableFactor, env: Env<'_>) -> Result<Source> {
@@ -164,7 +207,29 @@ impl Binder<'_> {
                 Err(Error::unsupported("table functions").at(names::span_of(name)))
             }
             ast::TableFactor::UNNEST { .. } => self.unnest_factor(None, factor, false, env),
-            ast::TableFactor::MatchRecognize { .. } => Err(Error::unsupported("MATCH_RECOGNIZE")),
+            ast::TableFactor::MatchRecognize {
+                table,
+                partition_by,
+                order_by,
+                measures,
+                rows_per_match,
+                after_match_skip,
+                pattern,
+                symbols,
+                alias,
+            } => {
+                let clauses = Clauses {
+                    partition_by,
+                    order_by,
+                    measures,
+                    rows_per_match: rows_per_match.as_ref(),
+                    after_match_skip: after_match_skip.as_ref(),
+                    pattern,
+                    symbols,
+                    alias: alias.as_ref(),
+                };
+                self.match_recognize(&clauses, self.table_factor(table, env)?, env)
+            }
             ast::TableFactor::Pivot { .. } | ast::TableFactor::Unpivot { .. } => Err(Error::unsupported("PIVOT")),
             _ => Err(Error::unsupported("this kind of table in FROM")),
         }
@@ -195,7 +260,34 @@ impl Binder<'_> {
         }
         let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
         let entry = self.table(&parts, options, place)?;
-        let rel = self.rows_of(&entry, options, place)?;
+        self.table_source(&name, &entry, options, alias, place)
+    }
+
+    /// As [`Self::named_table`], as the table was at a time in milliseconds since 1970.
+    pub(super) fn named_version(
+        &self,
+        name: &ast::ObjectName,
+        alias: Option<&ast::TableAlias>,
+        millis: i64,
+    ) -> Result<Source> {
+        let place = names::span_of(name);
+        let options = self.hints.options_for(name).map_or(&[][..], |hint| hint.options.as_slice());
+        let name = names::parts(name)?;
+        let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
+        let entry = self.table(&parts, options, place)?;
+        let entry = self.catalog.version(&entry, millis).map_err(|e| e.at(place))?;
+        self.table_source(&name, &entry, options, alias, place)
+    }
+
+    fn table_source(
+        &self,
+        name: &[&ast::Ident],
+        entry: &Arc<TableEntry>,
+        options: &[(String, String)],
+        alias: Option<&ast::TableAlias>,
+        place: Span,
+    ) -> Result<Source> {
+        let rel = self.rows_of(entry, options, place)?;
         let mut fields = rel.fields.clone();
         let columns = 0..fields.len();
         let table = match alias {
@@ -286,6 +378,45 @@ impl Binder<'_> {
         };
         Ok((Rel { kind, fields }, namespace))
     }
+}
+
+/// `LATERAL UNNEST(..)`, which sqlparser takes for a function, as UNNEST.
+fn lateral_unnest(factor: &ast::TableFactor) -> Option<ast::TableFactor> {
+    let ast::TableFactor::Function { lateral: true, name, args, alias } = factor else { return None };
+    let is_unnest =
+        matches!(name.0.as_slice(), [n] if n.as_ident().is_some_and(|n| n.value.eq_ignore_ascii_case("UNNEST")));
+    let array_exprs: Option<Vec<ast::Expr>> = args
+        .iter()
+        .map(|arg| match arg {
+            ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e)) => Some(e.clone()),
+            _ => None,
+        })
+        .collect();
+    array_exprs.filter(|_| is_unnest).map(|array_exprs| ast::TableFactor::UNNEST {
+        alias: alias.clone(),
+        array_exprs,
+        with_offset: false,
+        with_offset_alias: None,
+        with_ordinality: false,
+    })
+}
+
+/// Refuses a name that stands twice in FROM.
+fn named_once(left: &Namespace, right: &Namespace, factor: &ast::TableFactor) -> Result<()> {
+    let known = |name: &str| left.tables.iter().any(|t| t.name.as_deref() == Some(name));
+    let Some(name) = right.tables.iter().filter_map(|t| t.name.as_deref()).find(|name| known(name)) else {
+        return Ok(());
+    };
+    let place = match factor {
+        ast::TableFactor::Table { alias: Some(alias), .. } | ast::TableFactor::Derived { alias: Some(alias), .. } => {
+            span::ident(&alias.name)
+        }
+        factor => factor_span(factor),
+    };
+    Err(Error::new("ambiguous-table", format!("table '{name}' is ambiguous: it stands twice in FROM"))
+        .with_detail(format!("Duplicate relation name '{name}' in FROM clause"))
+        .with_hint("give each an alias of its own")
+        .at(place))
 }
 
 /// What a join compares.

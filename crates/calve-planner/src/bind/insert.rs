@@ -1,7 +1,7 @@
 //! INSERT: which column of the table gets what, and whether its type fits.
 
 use calve_sql::{Ident, Insert, Name, ast};
-use calve_types::{DataType, Error, LogicalType, Result, Span, Value, rules};
+use calve_types::{DataType, Error, LogicalType, Result, RowField, Span, Value, rules};
 
 use super::scope::{Namespace, Scope};
 use super::{Binder, coerce, expr, literal, names};
@@ -92,17 +92,18 @@ impl Binder<'_> {
         for (i, name) in list.iter().enumerate() {
             let (index, _) = target(table, columns, name)?;
             let slot = source.get_mut(index).ok_or_else(|| Error::internal("no such column"))?;
-            if slot.replace(i).is_some() || fixed.get(index).is_some_and(Option::is_some) {
+            if slot.replace(i).is_some() {
                 return Err(twice(name));
             }
         }
-        if list.len() != query.fields.len() {
+        let named_twice = list.iter().any(|name| insert.partition.iter().any(|(fixed, _)| fixed.value == name.value));
+        if list.len() != query.fields.len() || named_twice {
             return Err(Error::new(
                 "sink-mismatch",
                 format!("{} columns are listed, the query has {}", list.len(), query.fields.len()),
             )
             .with_detail("Number of columns must match number of query columns")
-            .at(list.iter().fold(Span::default(), |all, c| all.to(c.span))));
+            .at(insert.query.span));
         }
         let mut values = Vec::new();
         for (at, ((column, source), fixed)) in columns.iter().zip(source).zip(fixed).enumerate() {
@@ -143,6 +144,9 @@ impl Binder<'_> {
         let scope = Scope::new(Default::default(), &namespace, "PARTITION clause");
         let expr = self.expr(value, &scope)?;
         match &expr.kind {
+            ExprKind::Literal(Value::Null) => Err(Error::new("invalid-argument", "the value of a partition is NULL")
+                .with_detail("not a literal: NULL")
+                .at(expr.span)),
             ExprKind::Literal(value) => Ok((value.clone(), expr)),
             _ => Err(Error::new("syntax-error", "PARTITION takes literals").at(expr.span)),
         }
@@ -218,7 +222,7 @@ fn check(values: &[Named], table: &TableEntry, columns: &[&Column]) -> Result<()
         ));
     }
     for (i, (value, column)) in values.iter().zip(columns).enumerate() {
-        if !rules::supports_sink_cast(&value.expr.data_type, &column.data_type) {
+        if !rules::supports_sink_cast(&value.expr.data_type, &loosened(&column.data_type)) {
             let hint = cast_hint(&value.expr.data_type, &column.data_type);
             let error = mismatch(
                 format!(
@@ -237,6 +241,23 @@ fn check(values: &[Named], table: &TableEntry, columns: &[&Column]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// The type without NOT NULL inside of it, of which Flink's check of a sink says nothing.
+fn loosened(data_type: &DataType) -> DataType {
+    fn inner(data_type: &DataType) -> DataType {
+        loosened(data_type).with_nullable(true)
+    }
+    let logical = match &data_type.logical {
+        LogicalType::Array(element) => LogicalType::Array(Box::new(inner(element))),
+        LogicalType::Multiset(element) => LogicalType::Multiset(Box::new(inner(element))),
+        LogicalType::Map(key, value) => LogicalType::Map(Box::new(inner(key)), Box::new(inner(value))),
+        LogicalType::Row(fields) => LogicalType::Row(
+            fields.iter().map(|f| RowField { data_type: inner(&f.data_type), ..f.clone() }).collect(),
+        ),
+        other => other.clone(),
+    };
+    logical.with_nullable(data_type.nullable)
 }
 
 fn cast_hint(from: &DataType, to: &DataType) -> bool {

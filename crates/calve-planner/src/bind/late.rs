@@ -7,7 +7,7 @@
 use calve_types::{LogicalType, Result, Span};
 
 use super::{call, walk};
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{Bound, Expr, ExprKind, OverCall, OverFunction};
 use crate::rel::{Field, Rel, RelKind, Window};
 use crate::time::{TimeAttribute, is_whole_window};
 
@@ -16,34 +16,35 @@ use crate::time::{TimeAttribute, is_whole_window};
 /// # Errors
 /// `internal` if the algebra contradicts itself.
 pub(crate) fn without_late_rows(rel: &Rel) -> Result<Option<Rel>> {
-    let asks = super::on_deep_stack(|| asks(rel));
-    if !asks {
-        return Ok(None);
-    }
-    let mut rel = rel.clone();
-    super::on_deep_stack(|| rewrite(&mut rel))?;
-    Ok(Some(rel))
+    super::on_deep_stack(|| {
+        if !any(rel, &|rel| matches!(rel.kind, RelKind::Watermark { .. })) {
+            return Ok(None);
+        }
+        let mut in_time = rel.clone();
+        drop_unsorted(&mut in_time)?;
+        rewrite(&mut in_time)?;
+        Ok(any(&in_time, &is_shown).then_some(in_time))
+    })
 }
 
-/// Whether a relation has watermarks and something that may ask for them.
-fn asks(rel: &Rel) -> bool {
-    fn any(rel: &Rel, is: &dyn Fn(&Rel) -> bool) -> bool {
-        super::nested(|| {
-            let (inputs, exprs) = crate::lower::parts(rel);
-            is(rel)
-                || inputs.into_iter().any(|input| any(input, is))
-                || exprs.into_iter().any(|e| {
-                    walk::any(e, &mut |e| matches!(&e.kind, ExprKind::Subquery { query, .. } if any(query, is)))
-                })
-        })
-    }
-    let is_operator = |rel: &Rel| {
-        matches!(
-            rel.kind,
-            RelKind::Windows { .. } | RelKind::Over { .. } | RelKind::Sort { .. } | RelKind::Project { .. } | RelKind::Filter { .. }
-        )
-    };
-    any(rel, &|rel| matches!(rel.kind, RelKind::Watermark { .. })) && any(rel, &is_operator)
+/// Whether the rows of a relation depend on the order in which its tables give theirs.
+pub fn depends_on_order(rel: &Rel) -> bool {
+    let depends = |rel: &Rel| super::on_deep_stack(|| any(rel, &|rel| matches!(rel.kind, RelKind::Temporal { .. } | RelKind::Match(_))));
+    depends(rel) || !matches!(without_late_rows(rel), Ok(None))
+}
+
+fn is_shown(rel: &Rel) -> bool {
+    matches!(rel.kind, RelKind::Watermark { shown: true, .. })
+}
+
+/// Whether a relation, or one inside of it, is such a one.
+fn any(rel: &Rel, is: &dyn Fn(&Rel) -> bool) -> bool {
+    super::nested(|| {
+        let (inputs, exprs) = crate::lower::parts(rel);
+        let in_query =
+            &mut |e: &Expr| matches!(&e.kind, ExprKind::Subquery { query, .. } if any(query, is));
+        is(rel) || inputs.into_iter().any(|input| any(input, is)) || exprs.into_iter().any(|e| walk::any(e, in_query))
+    })
 }
 
 fn rewrite(rel: &mut Rel) -> Result<()> {
@@ -66,9 +67,16 @@ fn rewrite(rel: &mut Rel) -> Result<()> {
                     if is_whole_window(input, &columns) {
                         drop_ended(input)?;
                     } else if let Some(time) = time.filter(|t| input.time(*t) == Some(TimeAttribute::Rowtime)) {
-                        drop_passed(input, time)?;
+                        if is_bounded(first) {
+                            drop_disordered(input, time, first.partition.clone(), Some(0))?;
+                        } else {
+                            drop_passed(input, time)?;
+                        }
                     }
                 }
+            }
+            RelKind::Match(matching) if matching.input.time(matching.time) == Some(TimeAttribute::Rowtime) => {
+                drop_passed(&mut matching.input, matching.time)?;
             }
             _ => {}
         }
@@ -121,6 +129,39 @@ fn with_watermark(rel: &mut Rel) -> Option<(Rel, usize, Vec<Field>)> {
     fields.extend(old.fields.iter().skip(width).cloned());
     let kind = RelKind::Windows { input: Box::new(shown), time, window, partition, watermark: Some(width) };
     Some((Rel { kind, fields }, width, old.fields))
+}
+
+/// Whether a window begins somewhere behind the first row.
+fn is_bounded(call: &OverCall) -> bool {
+    match call.function {
+        OverFunction::Aggregate(_) => call.frame.start != Bound::First,
+        _ => false,
+    }
+}
+
+/// Drops rows that come behind others of their key that were given already.
+fn drop_disordered(rel: &mut Rel, time: usize, partition: Vec<Expr>, since: Option<i64>) -> Result<()> {
+    let width = rel.fields.len();
+    let Some(shown) = shown(rel) else { return Ok(()) };
+    let fields = shown.fields.clone();
+    let kind = RelKind::InTime { input: Box::new(shown), time, watermark: width, partition, since };
+    *rel = without_column(Rel { kind, fields }, width, rel.fields.clone());
+    Ok(())
+}
+
+/// Drops, from the rows of a statement that are sorted by time, those behind others.
+fn drop_unsorted(rel: &mut Rel) -> Result<()> {
+    match &mut rel.kind {
+        RelKind::Project { input, .. } => drop_unsorted(input),
+        RelKind::Sort { input, keys } => {
+            let time = keys.first().and_then(|key| column(&key.expr));
+            match time.filter(|time| input.time(*time) == Some(TimeAttribute::Rowtime)) {
+                Some(time) => drop_disordered(input, time, vec![], None),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Drops rows whose time had passed.

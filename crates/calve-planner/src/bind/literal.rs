@@ -45,9 +45,9 @@ pub(super) fn value(value: &ast::ValueWithSpan) -> Result<Expr> {
     })
 }
 
-/// A character literal: `CHAR(n)`.
+/// A character literal: `CHAR(n)`, n as Java counts characters.
 pub(super) fn string(text: &str, place: Span) -> Expr {
-    let length = u32::try_from(text.chars().count()).unwrap_or(LogicalType::MAX_LENGTH);
+    let length = u32::try_from(text.encode_utf16().count()).unwrap_or(LogicalType::MAX_LENGTH);
     literal(Value::String(text.to_owned()), LogicalType::Char(length).not_null(), place)
 }
 

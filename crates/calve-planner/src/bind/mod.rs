@@ -26,6 +26,7 @@ mod interval;
 mod json;
 pub(crate) mod late;
 mod literal;
+mod match_recognize;
 mod names;
 mod operator;
 mod order;
@@ -39,7 +40,7 @@ pub(crate) mod span;
 mod streaming;
 mod subquery;
 mod table;
-mod temporal;
+pub(crate) mod temporal;
 mod unnest;
 mod view;
 pub(crate) mod walk;
@@ -66,7 +67,7 @@ struct Binder<'a> {
 /// # Errors
 /// Everything Flink's validator refuses, and `not-supported` for what calve does not run, at its place.
 pub fn query(query: &calve_sql::Query, catalog: &dyn CatalogReader) -> Result<Rel> {
-    with_binder(catalog, query, |binder| checked(binder.result(query)?, |rel| rel, query, catalog))
+    with_binder(catalog, query, |binder| checked(binder.result(query)?, |rel| rel, query, binder))
 }
 
 /// Binds an INSERT: its rows have the table's columns and types.
@@ -77,17 +78,12 @@ pub fn query(query: &calve_sql::Query, catalog: &dyn CatalogReader) -> Result<Re
 pub fn insert(insert: &calve_sql::Insert, catalog: &dyn CatalogReader) -> Result<Sink> {
     let query = &insert.query;
     with_binder(catalog, query, |binder| {
-        let sink = checked(binder.insert(insert)?, |sink| &sink.input, query, catalog)?;
-        if is_streaming(catalog) {
+        let sink = checked(binder.insert(insert)?, |sink| &sink.input, query, binder)?;
+        if binder.streaming() {
             streaming::check_sink(&sink)?;
         }
         Ok(sink)
     })
-}
-
-/// Whether the session runs statements as streams.
-fn is_streaming(catalog: &dyn CatalogReader) -> bool {
-    !catalog.option("execution.runtime-mode").is_some_and(|mode| mode.eq_ignore_ascii_case("batch"))
 }
 
 /// What was bound, if Flink runs it in the session's runtime mode.
@@ -95,9 +91,9 @@ fn checked<T>(
     bound: T,
     rel: impl FnOnce(&T) -> &Rel,
     query: &calve_sql::Query,
-    catalog: &dyn CatalogReader,
+    binder: &Binder<'_>,
 ) -> Result<T> {
-    if is_streaming(catalog) {
+    if binder.streaming() {
         streaming::check(rel(&bound), query.ast.order_by.is_some())?;
     }
     Ok(bound)

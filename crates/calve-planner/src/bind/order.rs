@@ -72,9 +72,17 @@ impl Sorted {
         Self { visible: exprs.len(), exprs, keys: Vec::new() }
     }
 
-    /// Whether an expression is one of the visible columns.
-    pub fn shows(&self, expr: &Expr) -> bool {
-        self.exprs.iter().take(self.visible).any(|e| walk::same(e, expr))
+    /// Whether an expression has one value for each row of the visible columns: it is one of them, or made of them.
+    pub fn determines(&self, expr: &Expr) -> bool {
+        if self.exprs.iter().take(self.visible).any(|e| walk::same(e, expr)) {
+            return true;
+        }
+        let parts = walk::children(expr);
+        let is_leaf = matches!(
+            expr.kind,
+            ExprKind::Column(_) | ExprKind::Outer { .. } | ExprKind::Over(_) | ExprKind::Subquery { .. }
+        );
+        !is_leaf && super::nested(|| parts.into_iter().all(|part| self.determines(part)))
     }
 
     /// Adds a key: the given column, one that is the same expression, or a new hidden one.
@@ -104,22 +112,25 @@ impl Sorted {
 
     /// Projects from `input`, sorts, cuts, and drops what only the order needed. `fields` are the visible columns.
     pub fn project(self, input: Rel, fields: Vec<Field>, slice: Slice) -> Bound {
-        let mut all = fields.clone();
+        let all = self.all_fields(&fields);
+        let kind = RelKind::Project { input: Box::new(input), exprs: self.exprs.clone() };
+        self.over_all(Rel { kind, fields: all }, fields, slice)
+    }
+
+    /// Sorts and cuts `rel`, which gives all columns, and drops what only the order needed. `fields` are the visible ones.
+    pub fn over_all(self, rel: Rel, fields: Vec<Field>, slice: Slice) -> Bound {
+        let hides = rel.fields.len() > fields.len();
+        let rel = slice.apply(sort(rel, self.keys));
+        if hides { Bound { rel: first_columns(rel, fields), suffix: Suffix::Position } } else { rel.into() }
+    }
+
+    /// The columns of a projection to all expressions; `fields` are the visible ones.
+    pub fn all_fields(&self, fields: &[Field]) -> Vec<Field> {
+        let mut all = fields.to_vec();
         for (i, hidden) in self.exprs.iter().enumerate().skip(fields.len()) {
             all.push(Field { name: format!("EXPR${i}"), data_type: hidden.data_type.clone() });
         }
-        let hides = all.len() > fields.len();
-        let project = Rel { kind: RelKind::Project { input: Box::new(input), exprs: self.exprs }, fields: all };
-        let rel = slice.apply(sort(project, self.keys));
-        if !hides {
-            return rel.into();
-        }
-        Bound { rel: first_columns(rel, fields), suffix: Suffix::Position }
-    }
-
-    /// Sorts and cuts `rel`, which gives exactly the visible columns.
-    pub fn over_visible(self, rel: Rel, slice: Slice) -> Bound {
-        slice.apply(sort(rel, self.keys)).into()
+        all
     }
 
     /// Refuses keys whose type has no order.

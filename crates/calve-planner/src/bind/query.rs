@@ -62,6 +62,11 @@ impl Binder<'_> {
             let word = self.places.behind(place.start).map_or(place, |start| Span { start, end: start });
             return Err(Error::unsupported("WITH RECURSIVE").at(word));
         }
+        if let ast::SetExpr::Insert(_) | ast::SetExpr::Update(_) | ast::SetExpr::Delete(_) = &*query.body {
+            let word = self.places.after(place.start, &["INSERT", "UPDATE", "DELETE"]);
+            return Err(Error::unsupported("a statement that changes data inside a query")
+                .at(word.map_or(place, |start| Span { start, end: start })));
+        }
         let mut queries: Vec<Cte> = Vec::new();
         for cte in &with.cte_tables {
             if cte.from.is_some() || cte.materialized.is_some() {
@@ -78,7 +83,10 @@ impl Binder<'_> {
 
     fn body_and_order(&self, query: &ast::Query, env: Env<'_>) -> Result<Bound> {
         let order = order_by(query)?;
-        let slice = Slice::of(query)?;
+        let slice = Slice::of(query).map_err(|mut e| {
+            e.span = e.span.map(|place| self.with_word(place, &["-"]));
+            e
+        })?;
         if let ast::SetExpr::Select(select) = &*query.body {
             return self.select(select, order, slice, env);
         }
@@ -135,7 +143,7 @@ impl Binder<'_> {
             other => return Err(Error::unsupported(format!("{op} {other}")).at(place)),
         };
         let name = format!("{op}{}", if all { " ALL" } else { "" });
-        let items = select_places(left);
+        let (items, right_items) = (self.select_places(left), self.select_places(right));
         let left = self.set_expr(left, env)?;
         let right = self.set_expr(right, env)?;
         if left.fields.len() != right.fields.len() {
@@ -144,7 +152,7 @@ impl Binder<'_> {
                 format!("the sides of {name} have {} and {} columns", left.fields.len(), right.fields.len()),
             )
             .with_detail(format!("Column count mismatch in {name}"))
-            .at(place));
+            .at(right_items.first().copied().unwrap_or(place)));
         }
         let mut fields = Vec::new();
         for (i, (l, r)) in left.fields.iter().zip(&right.fields).enumerate() {
@@ -161,6 +169,24 @@ impl Binder<'_> {
         }
         let (left, right) = (converted(left, &fields), converted(right, &fields));
         Ok(Rel { kind: RelKind::SetOp { left: Box::new(left), right: Box::new(right), kind, all }, fields })
+    }
+
+    /// The places of the columns of a query's first SELECT or row of VALUES; one for all with a `*`.
+    fn select_places(&self, body: &ast::SetExpr) -> Vec<Span> {
+        let words = ["DATE", "TIME", "TIMESTAMP", "INTERVAL", "CAST", "TRY_CAST", "NOT", "-", "+", "ARRAY", "MAP"];
+        match body {
+            ast::SetExpr::Select(select) => {
+                let star = |item: &ast::SelectItem| {
+                    matches!(item, ast::SelectItem::Wildcard(_) | ast::SelectItem::QualifiedWildcard(..))
+                };
+                let count = if select.projection.iter().any(star) { 1 } else { select.projection.len() };
+                select.projection.iter().take(count).map(|item| self.with_word(item_span(item), &words)).collect()
+            }
+            ast::SetExpr::Query(query) => nested(|| self.select_places(&query.body)),
+            ast::SetExpr::SetOperation { left, .. } => nested(|| self.select_places(left)),
+            ast::SetExpr::Values(values) => values.rows.first().into_iter().flatten().map(expr::span_of).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// `VALUES (..), (..)`: every column has the common type of its values.
@@ -276,23 +302,6 @@ impl Slice {
     }
 }
 
-/// The places of the columns of a query's first SELECT or row of VALUES; one for all with a `*`.
-fn select_places(body: &ast::SetExpr) -> Vec<Span> {
-    match body {
-        ast::SetExpr::Select(select) => {
-            let star = |item: &ast::SelectItem| {
-                matches!(item, ast::SelectItem::Wildcard(_) | ast::SelectItem::QualifiedWildcard(..))
-            };
-            let count = if select.projection.iter().any(star) { 1 } else { select.projection.len() };
-            select.projection.iter().take(count).map(item_span).collect()
-        }
-        ast::SetExpr::Query(query) => nested(|| select_places(&query.body)),
-        ast::SetExpr::SetOperation { left, .. } => nested(|| select_places(left)),
-        ast::SetExpr::Values(values) => values.rows.first().into_iter().flatten().map(expr::span_of).collect(),
-        _ => Vec::new(),
-    }
-}
-
 /// Where an entry of a select list stands.
 fn item_span(item: &ast::SelectItem) -> Span {
     match item {
@@ -305,7 +314,10 @@ fn item_span(item: &ast::SelectItem) -> Span {
 
 fn count(clause: &str, value: &ast::Expr) -> Result<u64> {
     match value {
-        ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => digits.parse().ok(),
+        // Flink takes the whole part of a DECIMAL.
+        ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => {
+            digits.split('.').next().and_then(|whole| whole.parse().ok())
+        }
         _ => None,
     }
     .ok_or_else(|| Error::new("syntax-error", format!("{clause} takes a whole number")).at(expr::span_of(value)))

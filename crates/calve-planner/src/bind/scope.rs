@@ -147,7 +147,9 @@ impl<'a> Scope<'a> {
                     let index =
                         scope.namespace.column_of(table, column)?.ok_or_else(|| scope.no_column_in(table, column))?;
                     let value = scope.namespace.field(index, span::idents(name.iter().copied().take(length + 1)));
-                    return fields(outer(value, depth)?, name.get(length + 1..).unwrap_or_default());
+                    let path = name.get(length..).unwrap_or_default();
+                    return fields(outer(value, depth)?, name.get(length + 1..).unwrap_or_default())
+                        .map_err(|e| no_field_in(e, path, table));
                 }
             }
         }
@@ -156,7 +158,7 @@ impl<'a> Scope<'a> {
                 if let Some(index) = scope.namespace.column_of(table, first)? {
                     let value = scope.namespace.field(index, span::ident(first));
                     if matches!(value.data_type.logical, LogicalType::Row(_)) {
-                        return fields(outer(value, depth)?, rest);
+                        return fields(outer(value, depth)?, rest).map_err(|e| no_field_in(e, name, table));
                     }
                 }
             }
@@ -178,6 +180,22 @@ impl<'a> Scope<'a> {
                 .at(span::idents(name.iter().copied())));
         }
         Ok(first)
+    }
+
+    /// The column of that name of a table of a catalog, if it is a ROW.
+    ///
+    /// # Errors
+    /// `ambiguous-column` if a table has two.
+    pub fn base_row(&self, name: &Ident) -> Result<Option<Expr>> {
+        for table in self.namespace.tables.iter().filter(|t| t.base) {
+            if let Some(index) = self.namespace.column_of(table, name)? {
+                let value = self.namespace.field(index, span::ident(name));
+                if matches!(value.data_type.logical, LogicalType::Row(_)) {
+                    return Ok(Some(value));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Which entry of the select list has that name; `None` if none or several have it.
@@ -339,6 +357,17 @@ pub(super) fn fields(mut value: Expr, names: &[&Ident]) -> Result<Expr> {
         value = Expr { kind: ExprKind::Field { expr: Box::new(value), index }, data_type, span: place };
     }
     Ok(value)
+}
+
+/// What Flink says of a path from a column to a field that does not exist.
+fn no_field_in(mut error: Error, path: &[&Ident], table: &Table) -> Error {
+    if error.code == "unknown-column" {
+        let names: Vec<&str> = path.iter().map(|part| part.value.as_str()).collect();
+        let of = table.name.as_deref().unwrap_or_default();
+        error.detail = Some(format!("Column '{}' not found in table '{of}'", names.join(".")));
+        error.span = Some(span::idents(path.iter().copied()));
+    }
+    error
 }
 
 /// The same value seen from `depth` levels further in.

@@ -67,11 +67,12 @@ impl Binder<'_> {
         let qualify_scope = Scope { selected: &items, ..scope };
         let mut qualify = select.qualify.as_ref().map(|q| self.qualify(q, &qualify_scope)).transpose()?;
 
+        let plain = groups.is_none() && having.is_none() && collected.borrow().is_empty();
         let mut sorted = Sorted::new(items.iter().map(|(_, e)| e.clone()).collect());
         let order_scope = Scope { selected: &items, ..scope };
         for key in order {
             let (bound, column) = self.sort_key(key, &sorted, &order_scope)?;
-            if distinct && column.is_none() && !sorted.shows(&bound) {
+            if distinct && column.is_none() && !sorted.determines(&bound) {
                 return Err(Error::new("invalid-order-by", "ORDER BY of a SELECT DISTINCT takes only what it selects")
                     .with_detail(format!("Expression '{}' is not in the select clause", key.expr))
                     .at(bound.span));
@@ -79,6 +80,11 @@ impl Binder<'_> {
             sorted.push(key, bound, column);
         }
         sorted.check_keys()?;
+        if plain && let Some(first) = collected.borrow().first() {
+            return Err(Error::new("misplaced-aggregate", format!("'{}' in ORDER BY needs a GROUP BY", first.function.name))
+                .with_detail("Aggregate expression is illegal in ORDER BY clause of non-aggregating SELECT")
+                .at(first.span));
+        }
 
         let calls = collected.into_inner();
         if groups.is_some() || having.is_some() || !calls.is_empty() {
@@ -110,9 +116,11 @@ impl Binder<'_> {
         }
         sorted.exprs.iter().try_for_each(orderable)?;
         let project = RelKind::Project { input: Box::new(input), exprs: sorted.exprs.clone() };
-        let project = Rel { kind: project, fields: output.clone() };
-        let rel = Rel { kind: RelKind::Distinct(Box::new(project)), fields: output };
-        Ok(Bound { suffix: Suffix::Counting, ..sorted.over_visible(rel, slice) })
+        // What only the order needs is made of the visible columns: it makes no more rows different.
+        let all = sorted.all_fields(&output);
+        let project = Rel { kind: project, fields: all.clone() };
+        let rel = Rel { kind: RelKind::Distinct(Box::new(project)), fields: all };
+        Ok(Bound { suffix: Suffix::Counting, ..sorted.over_all(rel, output, slice) })
     }
 
     /// The columns of one entry of the select list.
@@ -157,7 +165,10 @@ impl Binder<'_> {
             return columns(scope.namespace, table.columns.clone(), place, items);
         }
         match name {
-            [table] => Err(scope.no_table(table)),
+            [column] => match scope.base_row(column)? {
+                Some(row) => row_fields(row, items),
+                None => Err(scope.no_table(column)),
+            },
             _ => row_fields(scope.resolve(name)?, items),
         }
     }

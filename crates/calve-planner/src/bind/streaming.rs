@@ -6,7 +6,7 @@
 use calve_types::{Error, Result, Span};
 
 use super::{nested, walk};
-use crate::expr::{Bound, Expr, ExprKind, OverCall, OverFunction, SortKey};
+use crate::expr::{Bound, Expr, ExprKind, OverCall, OverFunction};
 use crate::rel::{Rel, RelKind, Sink};
 use crate::stream;
 
@@ -146,7 +146,7 @@ fn over(input: &Rel, calls: &[OverCall], compared: &[Compared]) -> Result<()> {
                 let detail = format!("{name}() on streaming table is not supported currently");
                 return Err(refused(&format!("Top-N by {name}"), detail, call.span));
             }
-            (_, true) => return check_time(input, &call.order, call.span),
+            (_, true) => return Ok(()),
             (_, false) => {
                 let detail = "Rank end is not specified. Currently rank only support TopN, which means the rank end must be specified.";
                 return Err(refused("a ranking without an upper limit", detail, call.span));
@@ -215,17 +215,6 @@ fn in_window(input: &Rel, call: &OverCall) -> bool {
 
 fn is_aggregate(call: &OverCall) -> bool {
     matches!(call.function, OverFunction::Aggregate(_))
-}
-
-/// An order in time is one of arrival: rows behind the watermark are dropped, which a query over all rows cannot tell.
-fn check_time(input: &Rel, order: &[SortKey], place: Span) -> Result<()> {
-    let timed = order.iter().any(|key| matches!(key.expr.kind, ExprKind::Column(i) if is_time(input, i)));
-    if timed {
-        return Err(Error::unsupported("windows ordered by a time attribute in streaming mode")
-            .with_hint("SET 'execution.runtime-mode' = 'batch'")
-            .at(place));
-    }
-    Ok(())
 }
 
 /// Whether a column is a time attribute: a column with a watermark, or PROCTIME().

@@ -1,11 +1,12 @@
 //! `FOR SYSTEM_TIME AS OF`: joins with the versions of a table, and a table as it was.
 
+use calve_functions::{EvalContext, TimeZone};
 use calve_sql::ast;
-use calve_types::{Error, LogicalType, Result, Span, Value};
+use calve_types::{Error, LogicalType, Result, Span, Value, rules};
 
 use super::from::{Condition, Source};
-use super::scope::{Env, Scope};
-use super::{Binder, expr, literal, names, walk};
+use super::scope::{Env, Namespace, Scope};
+use super::{Binder, coerce, expr, literal, names, walk};
 use crate::expr::{Expr, ExprKind, OverFunction};
 use crate::rel::{JoinKind, Rel, RelKind};
 use crate::time::TimeAttribute;
@@ -63,16 +64,11 @@ impl Binder<'_> {
         let place = expr::span_of(time);
         let bound = self.expr(time, &Scope::new(env, &left.1, "FOR SYSTEM_TIME clause"))?;
         if !matches!(bound.data_type.logical, LogicalType::Timestamp(_) | LogicalType::TimestampLtz(_)) {
-            return Err(Error::new("type-mismatch", "FOR SYSTEM_TIME AS OF takes a time")
-                .with_detail(format!(
-                    "The system-versioned temporal table only supports TIMESTAMP or TIMESTAMP_LTZ, not {}",
-                    bound.data_type.logical
-                ))
-                .at(place));
+            return Err(no_time(&bound, place));
         }
         let ExprKind::Column(left_time) = bound.kind else {
             return Err(unsupported(
-                "Temporal table join currently only supports 'FOR SYSTEM_TIME AS OF' left table's time attribute field",
+                "Temporal table join currently only supports 'FOR SYSTEM_TIME AS OF' left table's time attribute field'",
                 place,
             ));
         };
@@ -81,7 +77,7 @@ impl Binder<'_> {
         let attribute = left.0.time(left_time);
         let condition = match constraint {
             ast::JoinConstraint::On(condition) => Condition::On(condition),
-            _ => return Err(unsupported("Correlate has invalid join type for a temporal join", place)),
+            _ => return Err(unsupported("Currently the join key in Temporal Table Join can not be empty.", place)),
         };
         let (joined, names) = self.join(left, right, (kind, false), condition, env)?;
         let RelKind::Join { left, right, condition, .. } = joined.kind else {
@@ -100,22 +96,24 @@ impl Binder<'_> {
         let outer = match kind {
             JoinKind::Inner => false,
             JoinKind::Left => true,
-            JoinKind::Right | JoinKind::Full => {
-                return Err(unsupported("Temporal table join currently only support INNER JOIN and LEFT JOIN.", place));
-            }
+            JoinKind::Right => return Err(unsupported("Unknown join type RIGHT", place)),
+            JoinKind::Full => return Err(unsupported("Unknown join type FULL", place)),
         };
         let (keys, condition) = split(condition, width)?;
         let place = names::span_of(name);
+        if keys.is_empty() {
+            return Err(unsupported("Currently the join key in Temporal Table Join can not be empty.", place));
+        }
         let Some((right, unique, latest)) = versions(*right)? else {
             return Err(no_key(place));
         };
-        if keys.is_empty() || !unique.iter().all(|u| keys.iter().any(|(_, column)| column == u)) {
+        if !unique.iter().all(|u| keys.iter().any(|(_, column)| column == u)) {
             return Err(no_key(place));
         }
         let times = (0..right.fields.len()).filter(|i| right.time(*i) == Some(TimeAttribute::Rowtime));
         let Some(right_time) = times.clone().next() else {
             return Err(unsupported(
-                "Temporal Table Join requires primary key and row time attribute in versioned table, but no row time attribute can be found.",
+                "Event-Time Temporal Table Join requires both primary key and row time attribute in versioned table, but no row time attribute can be found.",
                 place,
             )
             .with_hint("declare WATERMARK FOR a column of the versioned table"));
@@ -125,10 +123,11 @@ impl Binder<'_> {
         Ok((Rel { kind, fields: joined.fields }, names))
     }
 
-    /// `table FOR SYSTEM_TIME AS OF time` on its own: an Iceberg table as it was at that time.
+    /// `table FOR SYSTEM_TIME AS OF time` with a constant time: an Iceberg table as it was at that time.
     ///
     /// # Errors
-    /// `not-supported` for other tables and for times that are not constant.
+    /// `not-supported` for tables that keep no versions and for times that are not constant; `type-mismatch` for what is no
+    /// time; what the catalog says of a time before the table's first version.
     pub(super) fn version(
         &self,
         name: &ast::ObjectName,
@@ -139,9 +138,37 @@ impl Binder<'_> {
         let ast::TableVersion::ForSystemTimeAsOf(time) = version else {
             return Err(Error::unsupported("this way to read a version of a table").at(names::span_of(name)));
         };
-        let _ = (alias, env, literal::literal as fn(Value, _, _) -> Expr);
-        Err(Error::unsupported("FOR SYSTEM_TIME AS OF on its own").at(expr::span_of(time)))
+        let place = expr::span_of(time);
+        if !is_constant(time) {
+            return Err(Error::unsupported("FOR SYSTEM_TIME AS OF a time that is not constant, outside of a join")
+                .with_detail(format!(
+                    "Unsupported time travel expression: {time} for the expression can not be reduced to a constant by Flink."
+                ))
+                .at(place));
+        }
+        let namespace = Namespace::default();
+        let bound = self.expr(time, &Scope::new(env, &namespace, "FOR SYSTEM_TIME clause"))?;
+        if !matches!(bound.data_type.logical, LogicalType::Timestamp(_) | LogicalType::TimestampLtz(_)) {
+            return Err(no_time(&bound, place));
+        }
+        let zone = match self.catalog.option("table.local-time-zone") {
+            Some(zone) if !zone.eq_ignore_ascii_case("default") => TimeZone::parse(&zone)?,
+            _ => TimeZone::UTC,
+        };
+        let instant = coerce::to(bound, &LogicalType::TimestampLtz(6).nullable());
+        let micros = crate::lower::constant_micros(&instant, EvalContext::new(zone)).map_err(|e| e.at(place))?;
+        let micros = micros.ok_or_else(|| {
+            Error::new("invalid-argument", "the time of FOR SYSTEM_TIME AS OF is NULL").at(place)
+        })?;
+        self.named_version(name, alias, micros.div_euclid(1000))
     }
+}
+
+fn no_time(time: &Expr, place: Span) -> Error {
+    let name = rules::sql_name(&time.data_type.logical);
+    Error::new("type-mismatch", format!("FOR SYSTEM_TIME AS OF takes a timestamp, not {}", time.data_type.logical))
+        .with_detail(format!("The system time period specification expects Timestamp type but is '{name}'"))
+        .at(place)
 }
 
 fn no_key(place: Span) -> Error {
@@ -165,7 +192,7 @@ fn lookup(right: &Rel, place: Span) -> Error {
     let error = Error::unsupported("a lookup join, FOR SYSTEM_TIME AS OF a processing time").at(place);
     match table {
         Some(table) => error.with_detail(format!(
-            "Temporal table join requires lookups, which the source of '{}' does not offer: Processing-time temporal join is not supported yet.",
+            "Processing-time temporal join is not supported yet: the source of '{}' has no lookups.",
             table.path
         )),
         None => error.with_detail("Processing-time temporal join is not supported yet."),
@@ -255,55 +282,78 @@ fn versions(rel: Rel) -> Result<Option<(Rel, Vec<usize>, bool)>> {
             let Some(key) = key.iter().map(column).collect() else { return Ok(None) };
             Some((Rel { kind: RelKind::Project { input: Box::new(input), exprs }, fields }, key, latest))
         }
-        RelKind::Filter { input, predicate } => {
-            let below = input.fields.clone();
-            match input.kind {
-                RelKind::Over { input: rows, calls } => {
-                    let Some((key, latest)) = kept(&rows, &calls, &predicate) else { return Ok(None) };
-                    if !latest {
-                        let over = Rel { kind: RelKind::Over { input: rows, calls }, fields: below };
-                        let kind = RelKind::Filter { input: Box::new(over), predicate };
-                        return Ok(Some((Rel { kind, fields }, key, false)));
-                    }
+        RelKind::Filter { mut input, predicate } => match kept(&input, &predicate) {
+            Some((key, latest)) => {
+                if latest {
                     // each row is the first of its key when it comes
-                    let mut exprs: Vec<Expr> = vec![];
-                    for (i, field) in rows.fields.iter().enumerate() {
-                        let kind = ExprKind::Column(i);
-                        exprs.push(Expr { kind, data_type: field.data_type.clone(), span: Span::default() });
-                    }
-                    exprs.push(literal::literal(Value::Int(1), LogicalType::BigInt.not_null(), Span::default()));
-                    Some((Rel { kind: RelKind::Project { input: rows, exprs }, fields }, key, true))
+                    all_first(&mut input);
                 }
-                kind => versions(Rel { kind, fields: below })?.map(|(input, key, latest)| {
-                    (Rel { kind: RelKind::Filter { input: Box::new(input), predicate }, fields }, key, latest)
-                }),
+                Some((Rel { kind: RelKind::Filter { input, predicate }, fields }, key, latest))
             }
-        }
-        kind @ RelKind::Aggregate { .. } => {
-            let groups = match &kind {
-                RelKind::Aggregate { groups, .. } => groups.len(),
-                _ => 0,
-            };
-            (groups > 0).then(|| (Rel { kind, fields }, (0..groups).collect(), false))
+            None => versions(*input)?.map(|(input, key, latest)| {
+                (Rel { kind: RelKind::Filter { input: Box::new(input), predicate }, fields }, key, latest)
+            }),
+        },
+        RelKind::Aggregate { calls, .. } => {
+            let place = calls.first().map(|call| call.span).unwrap_or_default();
+            return Err(Error::unsupported("a temporal join with the versions of an aggregate")
+                .with_hint("join with a view that keeps the latest row of each key, by ROW_NUMBER() .. = 1")
+                .at(place));
         }
         _ => None,
     })
 }
 
 /// The key of a deduplication, `ROW_NUMBER() OVER (PARTITION BY key ORDER BY rowtime) = 1`, and whether the latest row is
-/// the one it keeps.
-fn kept(rows: &Rel, calls: &[crate::OverCall], predicate: &Expr) -> Option<(Vec<usize>, bool)> {
-    let [call] = calls else { return None };
+/// the one it keeps. `numbered` are the rows with their numbers.
+fn kept(numbered: &Rel, predicate: &Expr) -> Option<(Vec<usize>, bool)> {
+    // where the columns of the numbered rows are among those of the projections above
+    let mut above: Vec<Option<usize>> = (0..numbered.fields.len()).map(Some).collect();
+    let mut below = numbered;
+    while let RelKind::Project { input, exprs } = &below.kind {
+        let mut shown = vec![None; input.fields.len()];
+        for (e, place) in exprs.iter().zip(&above) {
+            if let ExprKind::Column(column) = e.kind
+                && let Some(slot) = shown.get_mut(column)
+            {
+                *slot = slot.or(*place);
+            }
+        }
+        above = shown;
+        below = input;
+    }
+    let RelKind::Over { input: rows, calls } = &below.kind else { return None };
+    let [call] = calls.as_slice() else { return None };
     let ([order], OverFunction::RowNumber) = (call.order.as_slice(), call.function) else { return None };
     let ExprKind::Column(time) = order.expr.kind else { return None };
-    if rows.time(time) != Some(TimeAttribute::Rowtime) || !is_first(predicate, rows.fields.len()) {
+    let number = above.get(rows.fields.len()).copied().flatten()?;
+    if rows.time(time) != Some(TimeAttribute::Rowtime) || !is_first(predicate, number) {
         return None;
     }
     let column = |e: &Expr| match e.kind {
-        ExprKind::Column(column) => Some(column),
+        ExprKind::Column(column) => above.get(column).copied().flatten(),
         _ => None,
     };
     Some((call.partition.iter().map(column).collect::<Option<_>>()?, order.descending))
+}
+
+/// Gives all rows the number 1.
+fn all_first(numbered: &mut Rel) {
+    match &mut numbered.kind {
+        RelKind::Project { input, .. } => all_first(input),
+        RelKind::Over { input, .. } => {
+            let mut exprs: Vec<Expr> = vec![];
+            for (i, field) in input.fields.iter().enumerate() {
+                let kind = ExprKind::Column(i);
+                exprs.push(Expr { kind, data_type: field.data_type.clone(), span: Span::default() });
+            }
+            exprs.push(literal::literal(Value::Int(1), LogicalType::BigInt.not_null(), Span::default()));
+            let nothing = Rel { kind: RelKind::Values(vec![]), fields: vec![] };
+            let rows = std::mem::replace(&mut **input, nothing);
+            numbered.kind = RelKind::Project { input: Box::new(rows), exprs };
+        }
+        _ => {}
+    }
 }
 
 /// Whether a condition says that a number is 1 and nothing else.

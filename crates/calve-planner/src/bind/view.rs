@@ -106,6 +106,10 @@ impl CatalogReader for AsOfView<'_> {
         self.session.table(path, hints)
     }
 
+    fn version(&self, table: &Arc<TableEntry>, millis: i64) -> Result<Arc<TableEntry>> {
+        self.session.version(table, millis)
+    }
+
     fn similar_tables(&self, path: &TablePath) -> Vec<String> {
         self.session.similar_tables(path)
     }

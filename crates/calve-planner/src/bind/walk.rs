@@ -81,9 +81,11 @@ pub(super) fn inputs(rel: &Rel) -> Vec<&Rel> {
         | RelKind::Expand { input, .. }
         | RelKind::Watermark { input, .. }
         | RelKind::Windows { input, .. }
+        | RelKind::InTime { input, .. }
         | RelKind::Distinct(input)
         | RelKind::Sort { input, .. }
         | RelKind::Limit { input, .. } => vec![input],
+        RelKind::Match(matching) => vec![&matching.input],
         RelKind::Join { left, right, .. }
         | RelKind::Correlate { left, right, .. }
         | RelKind::Temporal { left, right, .. }
@@ -103,9 +105,11 @@ pub(super) fn inputs_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Rel) -> Result<()
         | RelKind::Expand { input, .. }
         | RelKind::Watermark { input, .. }
         | RelKind::Windows { input, .. }
+        | RelKind::InTime { input, .. }
         | RelKind::Distinct(input)
         | RelKind::Sort { input, .. }
         | RelKind::Limit { input, .. } => f(input),
+        RelKind::Match(matching) => f(&mut matching.input),
         RelKind::Join { left, right, .. }
         | RelKind::Correlate { left, right, .. }
         | RelKind::Temporal { left, right, .. }
@@ -124,7 +128,9 @@ fn own_expressions_mut(rel: &mut Rel, f: &mut dyn FnMut(&mut Expr) -> Result<()>
         | RelKind::Distinct(_)
         | RelKind::SetOp { .. }
         | RelKind::Limit { .. } => Ok(()),
+        RelKind::Match(matching) => matching.input_exprs_mut().try_for_each(f),
         RelKind::Watermark { expr, .. } => f(expr),
+        RelKind::InTime { partition, .. } => partition.iter_mut().try_for_each(f),
         RelKind::Temporal { keys, condition, .. } => {
             keys.iter_mut().map(|(key, _)| key).chain(condition).try_for_each(f)
         }

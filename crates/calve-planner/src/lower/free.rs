@@ -31,12 +31,14 @@ pub(crate) fn parts(rel: &Rel) -> (Vec<&Rel>, Vec<&Expr>) {
         RelKind::Unnest { input, collection, .. } => (vec![input], vec![collection]),
         RelKind::Watermark { input, expr, .. } => (vec![input], vec![expr]),
         RelKind::Windows { input, .. } => (vec![input], vec![]),
+        RelKind::InTime { input, partition, .. } => (vec![input], partition.iter().collect()),
         RelKind::Temporal { left, right, keys, condition, .. } => {
             (vec![left, right], keys.iter().map(|(key, _)| key).chain(condition).collect())
         }
         RelKind::Join { left, right, condition, .. } | RelKind::Correlate { left, right, condition, .. } => {
             (vec![left, right], condition.iter().collect())
         }
+        RelKind::Match(matching) => (vec![&matching.input], matching.input_exprs().collect()),
         RelKind::Expand { input, keys, .. } => (vec![input], keys.iter().collect()),
         RelKind::Aggregate { input, groups, calls } => (
             vec![input],

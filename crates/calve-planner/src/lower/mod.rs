@@ -18,6 +18,7 @@ mod filter;
 mod forget;
 mod free;
 mod guards;
+mod matching;
 mod null_safe;
 mod outermost;
 mod over;
@@ -52,7 +53,9 @@ use crate::catalog::TableEntry;
 use crate::rel::{Field, Rel};
 
 pub(crate) use free::parts;
+pub use crate::bind::late::depends_on_order;
 pub use session::session_state;
+pub(crate) use temporal::constant_micros;
 pub use stream::changelog;
 
 /// What lowering needs to know of the statement.

@@ -67,6 +67,10 @@ impl Lowering<'_> {
                 }
                 self.watermark(input, *column, expr, *interval, &rel.fields, level, domain)
             }
+            RelKind::InTime { input, time, watermark, partition, since } => {
+                let input = self.relation(input, level, domain)?;
+                self.in_time(input, (*time, *watermark), partition, *since, &rel.fields, level, domain)
+            }
             RelKind::Windows { input, time, window, partition, watermark } => {
                 let lowered = self.relation(input, level, domain)?;
                 let time_type = &input.fields.get(*time).ok_or_else(|| Error::internal("no time column"))?.data_type;
@@ -84,6 +88,10 @@ impl Lowering<'_> {
                     right_time: *right_time,
                 };
                 self.temporal(sides, &join, &rel.fields, level, domain)
+            }
+            RelKind::Match(matching) => {
+                let input = self.relation(&matching.input, level, domain)?;
+                self.matches(input, matching, &rel.fields)
             }
             RelKind::Unnest { input, collection, outer, ordinality } => {
                 let input = self.relation(input, level, domain)?;

@@ -418,14 +418,14 @@ impl Lowering<'_> {
 }
 
 /// A call whose arguments are expressions that are not columns yet: positions among them, or literals.
-struct Pending {
+pub(super) struct Pending {
     call: Call,
     args: Vec<Option<usize>>,
     filter: Option<usize>,
 }
 
 impl Pending {
-    fn new(call: &DfExpr, plan: &LogicalPlan, exprs: &mut Vec<DfExpr>) -> Result<Self> {
+    pub(super) fn new(call: &DfExpr, plan: &LogicalPlan, exprs: &mut Vec<DfExpr>) -> Result<Self> {
         let DfExpr::AggregateFunction(call) = call else { return Err(Error::internal("no aggregate")) };
         let mut fields = vec![];
         let mut args = vec![];
@@ -462,7 +462,7 @@ impl Pending {
     }
 
     /// The call, knowing where each expression is a column.
-    fn call(self, positions: &[usize]) -> Result<Call> {
+    pub(super) fn call(self, positions: &[usize]) -> Result<Call> {
         let position =
             |i: usize| positions.get(i).copied().ok_or_else(|| Error::internal("an aggregate's column is missing"));
         let args = self.call.args.into_iter().zip(self.args).map(|(argument, at)| match at {
@@ -477,7 +477,7 @@ impl Pending {
 const PLACE: &str = "aggregate of a stream";
 
 /// An expression in which aggregates are numbered columns.
-fn placed(expr: DfExpr, found: &mut Vec<DfExpr>) -> Result<DfExpr> {
+pub(super) fn placed(expr: DfExpr, found: &mut Vec<DfExpr>) -> Result<DfExpr> {
     expr.transform_down(|e| match e {
         DfExpr::AggregateFunction(_) => {
             let at = super::aggregate::position_of(found, e);
@@ -491,7 +491,7 @@ fn placed(expr: DfExpr, found: &mut Vec<DfExpr>) -> Result<DfExpr> {
 }
 
 /// The expression over the columns that the aggregates are.
-fn resolved(expr: DfExpr, columns: &[Column]) -> Result<DfExpr> {
+pub(super) fn resolved(expr: DfExpr, columns: &[Column]) -> Result<DfExpr> {
     expr.transform(|e| match &e {
         DfExpr::Column(c) if c.relation.as_ref().is_some_and(|r| r.table() == PLACE) => {
             let column = c.name.parse::<usize>().ok().and_then(|i| columns.get(i)).cloned();
@@ -503,7 +503,7 @@ fn resolved(expr: DfExpr, columns: &[Column]) -> Result<DfExpr> {
     .map_err(failed)
 }
 
-fn sort_options(key: &SortKey) -> SortOptions {
+pub(super) fn sort_options(key: &SortKey) -> SortOptions {
     SortOptions { descending: key.descending, nulls_first: key.nulls_first }
 }
 

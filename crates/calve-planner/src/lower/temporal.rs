@@ -1,17 +1,25 @@
 //! Joins with the versions that were valid at a row's time.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use calve_functions::EvalContext;
 use calve_stream::temporal::{Side, TemporalJoin};
 use calve_types::{Error, Result, arrow as mapping};
-use datafusion::arrow::datatypes::{DataType as ArrowType, Field as ArrowField, Schema, TimeUnit};
-use datafusion::common::ScalarValue;
+use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{
+    DataType as ArrowType, Field as ArrowField, Schema, TimeUnit, TimestampMicrosecondType,
+};
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, cast, when};
+use datafusion::physical_expr::create_physical_expr;
 
-use super::expr::references;
+use super::expr::{Scope, Subqueries, references};
 use super::plans::filter_plan;
 use super::subquery::Domain;
-use super::{Lowered, Lowering, failed};
+use super::{LowerContext, Lowered, Lowering, Names, failed};
+use crate::catalog::TableEntry;
 use crate::expr::Expr;
 use crate::rel::Field;
 
@@ -95,4 +103,24 @@ impl Lowering<'_> {
         let qualifier = self.qualifier(base);
         calve_stream::node::plan(operator, inputs, qualifier).map_err(failed)
     }
+}
+
+/// The value of an expression without columns that is a timestamp in microseconds.
+///
+/// # Errors
+/// What evaluating it gives.
+pub(crate) fn constant_micros(expr: &Expr, eval: EvalContext) -> Result<Option<i64>> {
+    let source = |_: &TableEntry| Err(Error::internal("a table in a constant"));
+    let context = LowerContext { eval, source: &source };
+    let lowering = Lowering { context: &context, qualifiers: Names::default(), names: Names::default() };
+    let scope = Scope { columns: vec![], outer: BTreeMap::new(), level: 0, subqueries: Subqueries::new() };
+    let lowered = lowering.expr(expr, &scope)?;
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    let row = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options);
+    let row = row.map_err(|e| failed(e.into()))?;
+    let physical = create_physical_expr(&lowered, &DFSchema::empty(), &ExecutionProps::new()).map_err(failed)?;
+    let value = physical.evaluate(&row).and_then(|value| value.into_array(1)).map_err(failed)?;
+    let micros = value.as_primitive_opt::<TimestampMicrosecondType>();
+    let micros = micros.ok_or_else(|| Error::internal("a time that is no timestamp"))?;
+    Ok(micros.iter().next().flatten())
 }

@@ -105,6 +105,8 @@ fn kind(rel: &Rel, needed: Option<&BTreeSet<usize>>) -> Result<Node> {
             rows(rel, Kinds::INSERTS)
         }
         RelKind::Watermark { input, .. } => only_added(rel, &[input], "a watermark of rows that change")?,
+        RelKind::Match(matching) => only_added(rel, &[&matching.input], "a pattern of rows that change")?,
+        RelKind::InTime { input, .. } => only_added(rel, &[input], "rows in time of rows that change")?,
         RelKind::Windows { input, .. } => only_added(rel, &[input], "windows of rows that change")?,
         RelKind::Temporal { left, right, .. } => only_added(rel, &[left, right], "a temporal join of rows that change")?,
         RelKind::Aggregate { input, groups, calls } => {

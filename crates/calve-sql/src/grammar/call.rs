@@ -67,6 +67,10 @@ impl Grammar<'_> {
                 self.at += 1;
                 Ok(())
             }
+            // Flink takes the name of a function for the beginning of a call, whatever follows
+            _ if self.is_one(0, &FUNCTIONS) => {
+                Err(Stop { at: self.at, found: self.at + 3, wanted: "an expression", error: None })
+            }
             _ => self.stop("an expression"),
         }
     }
@@ -195,9 +199,7 @@ impl Grammar<'_> {
                     return Ok(true);
                 }
                 self.expression(Context::Value)?;
-                while self.sign(&Token::Comma) {
-                    self.expression(Context::Value)?;
-                }
+                self.more(Self::value)?;
                 self.need_sign(&Token::RBracket, "']'")?;
                 Ok(true)
             }
@@ -267,9 +269,7 @@ impl Grammar<'_> {
     }
 
     fn position(&mut self) -> Read {
-        if !self.ahead(2, Self::atom)? {
-            return self.stop("an expression");
-        }
+        self.atom_ahead()?;
         self.need("IN")?;
         self.value()?;
         if self.take("FROM") { self.value() } else { Ok(()) }
@@ -352,8 +352,7 @@ impl Grammar<'_> {
         };
         let length = rest.iter().position(ends).unwrap_or(rest.len());
         let tokens: Vec<_> = rest.iter().take(length).cloned().collect();
-        let end = rest.get(length).map(|t| span_of(t.span).start);
-        let end = end.or_else(|| rest.last().map(|t| span_of(t.span).end)).unwrap_or_default();
+        let end = rest.get(length).map_or(self.end, |t| span_of(t.span)).start;
         let mut parser = Parser::over(tokens, end);
         match parser.data_type() {
             Ok(_) => {
@@ -364,7 +363,7 @@ impl Grammar<'_> {
                 let place = error.span.unwrap_or_default().start;
                 let offset = rest.iter().take(length).position(|t| span_of(t.span).start == place).unwrap_or(length);
                 let at = self.at + offset;
-                Err(Stop { at, wanted: "a data type", error: Some(Box::new(error)) })
+                Err(self.refused(at, error))
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Expressions: operands and the operators between them.
 
-use calve_types::Error;
+use calve_types::{Error, Location, Span};
 use sqlparser::tokenizer::Token;
 
 use super::{Context, Grammar, Read, Stop};
+use crate::tokens::span_of;
 
 /// Words that bind two operands.
 const WORDS: [&str; 7] = ["AND", "OR", "OVERLAPS", "CONTAINS", "EQUALS", "PRECEDES", "SUCCEEDS"];
@@ -34,44 +35,45 @@ impl Grammar<'_> {
 
     fn chain(&mut self, context: Context) -> Read {
         let mut pending = Pending::default();
-        let mut last = self.operand(context)?;
+        self.operand(context)?;
         if context == Context::Query {
             return Ok(());
         }
-        while let Some(operand) = self.tail(&mut pending)? {
-            last = operand;
-        }
+        while self.tail(&mut pending)? {}
         if pending.betweens > 0 {
-            let error = Error::new("syntax-error", "BETWEEN lacks its AND")
+            let mut error = Error::new("syntax-error", "BETWEEN lacks its AND")
                 .with_detail("BETWEEN operator has no terminating AND");
-            return Err(Stop { at: last, wanted: "AND", error: Some(Box::new(error)) });
+            if let Some(last) = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)) {
+                let end = span_of(last.span).end;
+                error = error.at(Span::new(end, Location { column: end.column + 1, ..end }));
+            }
+            return Err(self.refused(self.at, error));
         }
         Ok(())
     }
 
-    /// An operator and its second operand: where that begins; `None` if no operator follows.
-    fn tail(&mut self, pending: &mut Pending) -> Result<Option<usize>, Stop> {
+    /// An operator and its second operand: whether one follows.
+    fn tail(&mut self, pending: &mut Pending) -> Result<bool, Stop> {
         let start = self.at;
-        let Some(token) = self.token(0) else { return Ok(None) };
+        let Some(token) = self.token(0) else { return Ok(false) };
         if compares(token) && self.is_one(1, &["SOME", "ANY", "ALL"]) {
             self.at += 2;
             self.list(Context::Value, false)?;
-            return Ok(Some(start + 2));
+            return Ok(true);
         }
         if compares(token) || computes(token) || self.is_one(0, &WORDS) {
-            if self.is(0, "AND") {
-                pending.betweens = pending.betweens.saturating_sub(1);
-            }
-            return self.second(3, 1);
+            let is_and = self.is(0, "AND");
+            let taken = self.second(3, 1)?;
+            pending.betweens -= usize::from(taken && is_and).min(pending.betweens);
+            return Ok(taken);
         }
         match token {
             Token::LBracket => {
-                let taken = self.ahead(2, |g| {
+                return self.ahead(2, |g| {
                     g.at += 1;
                     g.expression(Context::Value)?;
                     g.need_sign(&Token::RBracket, "']'")
-                })?;
-                return Ok(taken.then_some(start));
+                });
             }
             Token::Period if self.is_name(1) => {
                 self.at += 2;
@@ -81,23 +83,22 @@ impl Grammar<'_> {
                 if has_methods && self.token(0) == Some(&Token::LParen) {
                     self.arguments()?;
                 }
-                return Ok(Some(start));
+                return Ok(true);
             }
             Token::Word(_) => {}
-            _ => return Ok(None),
+            _ => return Ok(false),
         }
         let negated = usize::from(self.is(0, "NOT"));
         if self.is(negated, "IN") {
-            let taken = self.ahead(2, |g| {
+            return self.ahead(2, |g| {
                 g.at += negated + 1;
                 g.list(Context::Value, false)
-            })?;
-            return Ok(taken.then_some(start + negated + 1));
+            });
         }
         if self.is(negated, "BETWEEN") {
             let symmetric = usize::from(self.is_one(negated + 1, &["SYMMETRIC", "ASYMMETRIC"]));
             let taken = self.second(2, negated + 1 + symmetric)?;
-            pending.betweens += usize::from(taken.is_some());
+            pending.betweens += usize::from(taken);
             return Ok(taken);
         }
         if self.is_one(negated, &PATTERNS) {
@@ -112,7 +113,7 @@ impl Grammar<'_> {
             return self.second(3, negated + 2);
         }
         if negated > 0 {
-            return Ok(None);
+            return Ok(false);
         }
         if pending.escape && self.is(0, "ESCAPE") {
             return self.second(2, 1);
@@ -126,30 +127,26 @@ impl Grammar<'_> {
             return self.second(3, 2 + all);
         }
         if self.take_all(&["FORMAT", "JSON"]) {
-            return Ok(Some(start));
+            return Ok(true);
         }
-        if self.is(0, "IS") { self.test() } else { Ok(None) }
+        if self.is(0, "IS") { self.test() } else { Ok(false) }
     }
 
     /// The operand behind an operator of `words` tokens, for which Flink's parser looks `tokens` ahead.
-    fn second(&mut self, tokens: usize, words: usize) -> Result<Option<usize>, Stop> {
-        let mut operand = None;
+    fn second(&mut self, tokens: usize, words: usize) -> Result<bool, Stop> {
         self.ahead(tokens, |g| {
             g.at += words;
-            operand = Some(g.operand(Context::Value)?);
-            Ok(())
-        })?;
-        Ok(operand)
+            g.operand(Context::Value)
+        })
     }
 
     /// `IS [NOT] ..`
-    fn test(&mut self) -> Result<Option<usize>, Stop> {
-        let start = self.at;
+    fn test(&mut self) -> Result<bool, Stop> {
         let negated = usize::from(self.is(1, "NOT"));
         let after = negated + 1;
         if self.is(after, "DISTINCT") && self.is(after + 1, "FROM") {
             self.at += after + 2;
-            return self.operand(Context::Value).map(Some);
+            return self.operand(Context::Value).map(|()| true);
         }
         let words = if self.is_one(after, &["NULL", "TRUE", "FALSE", "UNKNOWN", "EMPTY"]) {
             1
@@ -161,14 +158,14 @@ impl Grammar<'_> {
             self.at += 1 + negated;
             return self.stop("NULL, TRUE, FALSE, UNKNOWN, DISTINCT FROM or JSON");
         } else {
-            return Ok(None);
+            return Ok(false);
         };
         self.at += after + words;
-        Ok(Some(start))
+        Ok(true)
     }
 
-    /// An operand with the signs before it: where it begins.
-    fn operand(&mut self, context: Context) -> Result<usize, Stop> {
+    /// An operand with the signs before it.
+    fn operand(&mut self, context: Context) -> Read {
         loop {
             let sign = matches!(self.token(0), Some(Token::Plus | Token::Minus));
             if !sign && !self.is_one(0, &["NOT", "EXISTS", "UNIQUE"]) {
@@ -179,16 +176,14 @@ impl Grammar<'_> {
             }
             self.at += 1;
         }
-        let start = self.at;
-        self.nested(|g| g.primary(context))?;
-        Ok(start)
+        self.nested(|g| g.primary(context))
     }
 
     fn no_query(&self, at: usize) -> Stop {
         let found = self.tokens.get(at).map_or_else(String::new, |t| t.token.to_string());
         let error = Error::new("syntax-error", format!("expected a query, found '{found}'"))
             .with_detail("Non-query expression encountered in illegal context");
-        Stop { at, wanted: "a query", error: Some(Box::new(error)) }
+        self.refused(at, error)
     }
 
     fn primary(&mut self, context: Context) -> Read {
@@ -197,22 +192,26 @@ impl Grammar<'_> {
             self.list(context, false)?;
             return self.difference(start);
         }
-        if self.is(0, "ROW") && self.token(1) == Some(&Token::LParen) {
-            let taken = self.ahead(3, |g| {
-                g.at += 1;
-                g.list(context, false)
-            })?;
-            return if taken { Ok(()) } else { self.stop("an expression") };
+        if self.take("ROW") {
+            return self.list(context, false);
         }
         if self.is(0, "CASE") {
             self.case()?;
-        } else if !self.ahead(2, Self::atom)? {
-            return self.stop("an expression");
+        } else {
+            self.atom_ahead()?;
         }
         if context == Context::Query {
             return Err(self.no_query(self.at.saturating_sub(1)));
         }
         Ok(())
+    }
+
+    /// An atom, for which Flink's parser looks two tokens ahead.
+    pub(super) fn atom_ahead(&mut self) -> Read {
+        let start = self.at;
+        self.atom().map_err(|stop| {
+            if stop.found < start + 2 { Stop { at: start, wanted: "an expression", ..stop } } else { stop }
+        })
     }
 
     /// The unit behind `(a - b)`, if there is one.
@@ -245,7 +244,7 @@ impl Grammar<'_> {
         }
         let error = Error::new("syntax-error", "a unit stands behind the difference of two times: (a - b) DAY")
             .with_detail("Illegal expression. Was expecting ( DATETIME - DATETIME ) INTERVALQUALIFIER");
-        Err(Stop { at: start, wanted: "", error: Some(Box::new(error)) })
+        Err(self.refused(start, error))
     }
 
     fn case(&mut self) -> Read {

@@ -1,8 +1,9 @@
 //! FROM: tables, joins, MATCH_RECOGNIZE.
 
+use calve_types::Error;
 use sqlparser::tokenizer::Token;
 
-use super::{Context, Grammar, Read};
+use super::{Context, Grammar, Read, Stop};
 
 impl Grammar<'_> {
     pub(super) fn from(&mut self) -> Read {
@@ -25,7 +26,7 @@ impl Grammar<'_> {
     }
 
     /// `[NATURAL] [kind] JOIN t [ON c | USING (..)]`: whether one begins here.
-    fn join(&mut self) -> Result<bool, super::Stop> {
+    fn join(&mut self) -> Result<bool, Stop> {
         if self.is(0, "CROSS") {
             self.at += 1;
             self.need("JOIN")?;
@@ -91,11 +92,25 @@ impl Grammar<'_> {
                     self.joins()?;
                 }
             } else {
+                let start = self.at;
+                if self.token(0) == Some(&Token::RParen) || !self.begins_table() {
+                    self.at -= 1;
+                    return self.stop("a table or a query");
+                }
                 self.from()?;
+                if self.token(0) == Some(&Token::RParen) && !self.joined(start) {
+                    let error = Error::new("syntax-error", "a table alone does not stand in parentheses")
+                        .with_detail("Expected query or join");
+                    return Err(self.refused(start, error));
+                }
             }
             self.close()?;
             self.match_recognize()?;
-        } else if self.take("UNNEST") {
+        } else if self.is(0, "UNNEST") {
+            if self.token(1) != Some(&Token::LParen) {
+                return self.stop("a table");
+            }
+            self.at += 1;
             self.list(Context::Value, false)?;
             if self.take("WITH") {
                 self.need("ORDINALITY")?;
@@ -122,6 +137,9 @@ impl Grammar<'_> {
                 self.match_recognize()?;
             }
         }
+        if self.is_one(0, &["PIVOT", "UNPIVOT"]) && matches!(self.token(1), Some(Token::LParen | Token::Word(_))) {
+            return Err(self.unsupported(if self.is(0, "PIVOT") { "PIVOT" } else { "UNPIVOT" }));
+        }
         self.alias()?;
         if self.take("TABLESAMPLE") {
             if self.take("SUBSTITUTE") {
@@ -144,6 +162,28 @@ impl Grammar<'_> {
             }
         }
         Ok(())
+    }
+
+    fn begins_table(&self) -> bool {
+        self.is_name(0) || self.token(0) == Some(&Token::LParen) || self.is_one(0, &["LATERAL", "UNNEST", "TABLE"])
+    }
+
+    /// Whether more than one table stands from a token on, or parentheses do.
+    fn joined(&self, start: usize) -> bool {
+        let mut depth = 0_usize;
+        self.tokens.get(start..self.at).unwrap_or_default().iter().any(|t| match &t.token {
+            Token::LParen => {
+                depth += 1;
+                false
+            }
+            Token::RParen => {
+                depth = depth.saturating_sub(1);
+                false
+            }
+            Token::Comma => depth == 0,
+            Token::Word(w) => depth == 0 && w.quote_style.is_none() && w.value.eq_ignore_ascii_case("JOIN"),
+            _ => false,
+        })
     }
 
     /// The joins behind a table in parentheses.
@@ -173,7 +213,7 @@ impl Grammar<'_> {
     fn alias(&mut self) -> Read {
         let with_as = self.take("AS");
         if with_as || self.is_name(0) {
-            self.name("an alias")?;
+            self.alias_name()?;
             if self.token(0) == Some(&Token::LParen) {
                 self.names()?;
             }

@@ -89,21 +89,21 @@ impl Grammar<'_> {
     }
 
     fn on_null(&mut self) -> Read {
-        if self.is_one(0, &["NULL", "ABSENT"]) && self.is(1, "ON") {
-            self.at += 2;
+        if self.take_one(&["NULL", "ABSENT"]) {
+            self.need("ON")?;
             return self.need("NULL");
         }
         Ok(())
     }
 
-    /// `[KEY] k VALUE v` or `k : v`
-    fn json_pair(&mut self) -> Read {
+    /// `[KEY] k VALUE v` or `k : v`; a key without a value is wrong where it begins, if Flink looks so far ahead.
+    fn json_pair(&mut self, by_three: bool) -> Read {
         let start = self.at;
         let key = self.is(0, "KEY") && self.token(1) != Some(&Token::Colon) && !self.is(1, "VALUE");
         self.at += usize::from(key);
         self.expression(Context::Value)?;
         if !self.sign(&Token::Colon) && !self.take("VALUE") {
-            if !key {
+            if !key && by_three {
                 self.at = start;
             }
             return self.stop("a key and VALUE");
@@ -113,9 +113,9 @@ impl Grammar<'_> {
 
     fn json_object(&mut self) -> Read {
         if self.token(0) != Some(&Token::RParen) && !self.on_null_only() {
-            self.json_pair()?;
+            self.json_pair(true)?;
             while self.sign(&Token::Comma) {
-                self.json_pair()?;
+                self.json_pair(true)?;
             }
         }
         self.on_null()
@@ -136,7 +136,7 @@ impl Grammar<'_> {
     }
 
     fn json_object_agg(&mut self) -> Read {
-        self.json_pair()?;
+        self.json_pair(false)?;
         self.on_null()
     }
 

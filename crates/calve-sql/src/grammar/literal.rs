@@ -1,5 +1,6 @@
 //! Literals and units of time.
 
+use calve_types::Error;
 use sqlparser::tokenizer::Token;
 
 use super::{Context, Grammar, Read, Stop};
@@ -24,7 +25,12 @@ impl Grammar<'_> {
                 self.at += 1;
                 return Ok(true);
             }
-            Some(Token::HexStringLiteral(_)) => {
+            Some(Token::HexStringLiteral(digits)) => {
+                if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+                    let error = Error::new("syntax-error", "a binary literal has only hexadecimal digits")
+                        .with_detail("Binary literal string must contain only characters '0' - '9', 'A' - 'F'");
+                    return Err(self.refused(self.at, error));
+                }
                 self.at += 1;
                 while self.is_string(0) {
                     self.at += 1;

@@ -13,6 +13,7 @@ mod literal;
 mod query;
 
 use calve_types::{Error, Span};
+use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::parser::depth::on_deep_stack;
@@ -27,6 +28,8 @@ const DEPTH: usize = 400;
 struct Stop {
     /// The index of the token that is wrong.
     at: usize,
+    /// The index of the token that could not be taken, which lies behind if Flink's parser stopped before it.
+    found: usize,
     /// What should stand there.
     wanted: &'static str,
     /// What is wrong beside that.
@@ -51,13 +54,17 @@ struct Grammar<'a> {
     tokens: &'a [TokenWithSpan],
     at: usize,
     depth: usize,
+    /// The place behind the tokens.
+    end: Span,
+    /// The indices of aliases.
+    aliases: Vec<usize>,
 }
 
 /// Checks a query that takes all tokens; `end` is the place behind them.
 ///
 /// # Errors
 /// `syntax-error` at the first token that does not belong there.
-pub(crate) fn query(tokens: &[TokenWithSpan], end: Span) -> Result<(), Error> {
+pub(crate) fn query(tokens: &mut [TokenWithSpan], end: Span) -> Result<(), Error> {
     check(tokens, end, |grammar| grammar.ordered(Context::Query))
 }
 
@@ -65,25 +72,39 @@ pub(crate) fn query(tokens: &[TokenWithSpan], end: Span) -> Result<(), Error> {
 ///
 /// # Errors
 /// `syntax-error` at the first token that does not belong there.
-pub(crate) fn expression(tokens: &[TokenWithSpan], end: Span) -> Result<(), Error> {
+pub(crate) fn expression(tokens: &mut [TokenWithSpan], end: Span) -> Result<(), Error> {
     check(tokens, end, |grammar| grammar.expression(Context::Value))
 }
 
-fn check(tokens: &[TokenWithSpan], end: Span, read: impl FnOnce(&mut Grammar<'_>) -> Read) -> Result<(), Error> {
-    let mut grammar = Grammar { tokens, at: 0, depth: 0 };
+/// Checks tokens and quotes the aliases among them: sqlparser has words of its own that are none in Flink, such as SEMI.
+fn check(tokens: &mut [TokenWithSpan], end: Span, read: impl FnOnce(&mut Grammar<'_>) -> Read) -> Result<(), Error> {
+    let mut grammar = Grammar { tokens, at: 0, depth: 0, end, aliases: vec![] };
     let read = on_deep_stack(|| read(&mut grammar));
+    let (at, aliases) = (grammar.at, grammar.aliases);
     let stop = match read {
         // too deep: whoever parses it says so
         Err(stop) if stop.at == usize::MAX => return Ok(()),
-        Ok(()) if grammar.at >= tokens.len() => return Ok(()),
-        Ok(()) => Stop { at: grammar.at, wanted: "the end of the statement", error: None },
+        Ok(()) if at >= tokens.len() => {
+            for alias in aliases {
+                if let Some(Token::Word(word)) = tokens.get_mut(alias).map(|t| &mut t.token) {
+                    word.quote_style = Some('`');
+                    word.keyword = Keyword::NoKeyword;
+                }
+            }
+            return Ok(());
+        }
+        Ok(()) => Stop { at, found: at, wanted: "the end of the statement", error: None },
         Err(stop) => stop,
     };
+    Err(error(tokens, end, stop))
+}
+
+fn error(tokens: &[TokenWithSpan], end: Span, stop: Stop) -> Error {
     let place = tokens.get(stop.at).map_or(end, |token| span_of(token.span));
     if let Some(error) = stop.error {
-        return Err(error.at(place));
+        return error.at(place);
     }
-    Err(match tokens.get(stop.at).map(|t| &t.token) {
+    match tokens.get(stop.at).map(|t| &t.token) {
         Some(Token::Word(w)) if w.quote_style.is_none() && is_reserved(&w.value) && stop.wanted.starts_with('a') => {
             hinted(reserved_word(stop.wanted, &w.value, place), tokens, stop.at)
         }
@@ -95,7 +116,7 @@ fn check(tokens: &[TokenWithSpan], end: Span, read: impl FnOnce(&mut Grammar<'_>
         None => {
             Error::new("syntax-error", format!("expected {}, found the end of the statement", stop.wanted)).at(place)
         }
-    })
+    }
 }
 
 /// An error with the way out of a mistake that is often made.
@@ -167,7 +188,17 @@ impl Grammar<'_> {
     }
 
     fn stop<T>(&self, wanted: &'static str) -> Result<T, Stop> {
-        Err(Stop { at: self.at, wanted, error: None })
+        Err(Stop { at: self.at, found: self.at, wanted, error: None })
+    }
+
+    /// Stops at a token with an error of its own.
+    fn refused(&self, at: usize, error: Error) -> Stop {
+        Stop { at, found: at, wanted: "", error: Some(Box::new(error)) }
+    }
+
+    /// Refuses what Flink's parser reads and nothing runs.
+    fn unsupported(&self, feature: &str) -> Stop {
+        self.refused(self.at, Error::unsupported(feature))
     }
 
     fn need(&mut self, word: &'static str) -> Read {
@@ -201,6 +232,13 @@ impl Grammar<'_> {
             return Ok(());
         }
         self.stop(wanted)
+    }
+
+    /// A name that an expression or a table is given.
+    fn alias_name(&mut self) -> Read {
+        self.name("an alias")?;
+        self.aliases.push(self.at - 1);
+        Ok(())
     }
 
     /// `a.b.c`
@@ -250,8 +288,9 @@ impl Grammar<'_> {
         let start = self.at;
         match read(self) {
             Ok(()) => Ok(true),
-            Err(stop) if stop.at < start + tokens => {
+            Err(stop) if stop.found < start + tokens => {
                 self.at = start;
+                while self.aliases.pop_if(|alias| *alias >= start).is_some() {}
                 Ok(false)
             }
             Err(stop) => Err(stop),
@@ -276,7 +315,7 @@ impl Grammar<'_> {
     fn nested(&mut self, read: impl FnOnce(&mut Self) -> Read) -> Read {
         if self.depth >= DEPTH {
             self.at = self.tokens.len();
-            return Err(Stop { at: usize::MAX, wanted: "", error: None });
+            return Err(Stop { at: usize::MAX, found: usize::MAX, wanted: "", error: None });
         }
         self.depth += 1;
         let read = read(self);

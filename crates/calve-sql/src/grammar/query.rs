@@ -110,7 +110,9 @@ impl Grammar<'_> {
 
     fn select(&mut self) -> Read {
         self.need("SELECT")?;
-        self.take("STREAM");
+        if self.is(0, "STREAM") {
+            return Err(self.unsupported("SELECT STREAM"));
+        }
         self.take_one(&["ALL", "DISTINCT"]);
         self.select_item()?;
         while self.sign(&Token::Comma) {
@@ -150,20 +152,26 @@ impl Grammar<'_> {
         }
         if self.take("AS") {
             if self.is_string(0) {
-                self.at += 1;
-                return Ok(());
+                return Err(self.text_as_alias());
             }
-            return self.name("an alias");
+            return self.alias_name();
         }
-        if self.is_name(0) || self.is_string(0) {
-            self.at += 1;
+        if self.is_name(0) {
+            return self.alias_name();
         }
-        Ok(())
+        if self.is_string(0) { Err(self.text_as_alias()) } else { Ok(()) }
+    }
+
+    fn text_as_alias(&self) -> Stop {
+        let error = Error::new("syntax-error", "an alias is a name, not a text in quotes")
+            .with_detail("Expecting alias, found character literal")
+            .with_hint("a name stands in backticks, or in none");
+        self.refused(self.at, error)
     }
 
     fn grouping_item(&mut self) -> Read {
-        if self.take("GROUPING") {
-            self.need("SETS")?;
+        if self.are(&["GROUPING", "SETS"]) {
+            self.at += 2;
             self.open()?;
             self.grouping_item()?;
             while self.token(0) == Some(&Token::Comma) {
@@ -222,9 +230,9 @@ impl Grammar<'_> {
 
     fn bound(&mut self) -> Read {
         let sides = ["PRECEDING", "FOLLOWING"];
-        if self.is(0, "CURRENT") && !self.is(1, "VALUE") {
-            self.at += 1;
-            return self.need("ROW");
+        if self.is(0, "CURRENT") && self.is(1, "ROW") {
+            self.at += 2;
+            return Ok(());
         }
         if self.is(0, "UNBOUNDED") && self.is_one(1, &sides) {
             self.at += 2;
@@ -255,10 +263,10 @@ impl Grammar<'_> {
             self.order_by()?;
         }
         let start = self.at;
-        let refused = |detail: &str, hint: &str| Stop {
-            at: start,
-            wanted: "",
-            error: Some(Box::new(Error::new("syntax-error", detail.to_lowercase()).with_detail(detail).with_hint(hint))),
+        let refused = |g: &Self, message: &str, hint: &str| {
+            let detail = format!("{message} is not allowed under the current SQL conformance level");
+            let error = Error::new("syntax-error", format!("{message} is not allowed")).with_detail(detail);
+            g.refused(start, error.with_hint(hint))
         };
         if self.take("LIMIT") {
             if self.take("ALL") {
@@ -267,10 +275,7 @@ impl Grammar<'_> {
             self.number("a number")?;
             if self.sign(&Token::Comma) {
                 self.number("a number")?;
-                return Err(refused(
-                    "'LIMIT start, count' is not allowed under the current SQL conformance level",
-                    "write LIMIT count OFFSET start",
-                ));
+                return Err(refused(self, "'LIMIT start, count'", "write LIMIT count OFFSET start"));
             }
             return self.offset();
         }
@@ -280,10 +285,7 @@ impl Grammar<'_> {
             if !self.take("ALL") {
                 self.number("a number")?;
             }
-            return Err(refused(
-                "'OFFSET start LIMIT count' is not allowed under the current SQL conformance level",
-                "write LIMIT count OFFSET start",
-            ));
+            return Err(refused(self, "'OFFSET start LIMIT count'", "write LIMIT count OFFSET start"));
         }
         if self.take("FETCH") {
             self.need_one(&["FIRST", "NEXT"], "FIRST or NEXT")?;

@@ -58,14 +58,14 @@ impl Parser {
 
     /// `TRUNCATE TABLE t`
     pub(super) fn truncate(&mut self) -> Result<Statement> {
-        self.expect_keywords(&["TRUNCATE", "TABLE"])?;
+        self.begins_with(&["TRUNCATE", "TABLE"])?;
         Ok(Statement::TruncateTable { table: self.name("the name of a table")? })
     }
 
     /// `ANALYZE TABLE t [PARTITION (k [= v], ..)] COMPUTE STATISTICS [FOR COLUMNS a, .. | FOR ALL COLUMNS]`
     pub(super) fn analyze(&mut self) -> Result<Statement> {
         let span = self.span();
-        self.expect_keywords(&["ANALYZE", "TABLE"])?;
+        self.begins_with(&["ANALYZE", "TABLE"])?;
         let table = self.name("the name of a table")?;
         let partition = if self.keyword("PARTITION") { self.list(Self::analyzed_partition)? } else { vec![] };
         self.expect_keywords(&["COMPUTE", "STATISTICS"])?;

@@ -210,8 +210,15 @@ impl Parser {
             return Ok(());
         }
         if matches!(self.peek(0), Some(Token::Comma | Token::RParen)) {
+            // all columns have types, or none has
+            if table.columns.iter().any(|column| column.kind != ColumnKind::OfQuery) {
+                return Err(self.expected("a data type"));
+            }
             table.columns.push(ColumnDef { name, kind: ColumnKind::OfQuery, comment: None });
             return Ok(());
+        }
+        if table.columns.iter().any(|column| column.kind == ColumnKind::OfQuery) {
+            return Err(self.expected("',' or ')': the first column has no type"));
         }
         let start = self.span();
         let data_type = self.data_type()?;

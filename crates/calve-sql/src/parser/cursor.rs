@@ -13,7 +13,7 @@ use crate::tokens::{span_of, tokenize};
 pub(crate) struct Parser {
     pub(super) tokens: Vec<TokenWithSpan>,
     pub(super) at: usize,
-    /// The place behind the last token.
+    /// The place behind the last token, where the `;` stands.
     pub(super) end: Location,
     pub(crate) hints: Hints,
     /// What the tokens were made of.
@@ -34,9 +34,10 @@ impl Parser {
     /// Takes the tokens up to `to`, with their hints, as a statement of its own.
     pub(super) fn part(&mut self, to: usize) -> Self {
         let tokens = self.tokens.get(self.at..to).unwrap_or_default().to_vec();
-        let (start, end) = (self.span().start, tokens.last().map_or(self.span().start, |t| span_of(t.span).end));
+        let (start, last) = (self.span().start, tokens.last().map_or(self.span().start, |t| span_of(t.span).end));
         self.at = to;
-        Self { tokens, at: 0, end, hints: self.hints.take_between(start, end), source: None }
+        let hints = self.hints.take_between(start, last);
+        Self { tokens, at: 0, end: self.span().start, hints, source: None }
     }
 
     /// The text of the statement from `start` to `end`; empty outside of it.
@@ -48,10 +49,15 @@ impl Parser {
         self.tokens.get(self.at + ahead).map(|t| &t.token)
     }
 
-    /// The place of the next token, or behind the last one.
+    /// The place behind the last token, as a span.
+    pub(super) fn end_span(&self) -> Span {
+        Span::new(self.end, Location { column: self.end.column + 1, ..self.end })
+    }
+
+    /// The place of the next token, or that of the end.
     pub(crate) fn span(&self) -> Span {
         self.tokens.get(self.at).map_or_else(
-            || Span::new(self.end, Location { column: self.end.column + 1, ..self.end }),
+            || self.end_span(),
             |t| span_of(t.span),
         )
     }
@@ -75,6 +81,11 @@ impl Parser {
         Error::new("syntax-error", format!("expected {what}, found {found}")).at(self.span())
     }
 
+    /// As [`Self::expected`], at the word of a statement that nothing known follows: there Flink notices it.
+    pub(super) fn expected_behind(&self, word: Span, what: &str) -> Error {
+        Error { span: Some(word), ..self.expected(what) }
+    }
+
     pub(crate) fn expect_end(&self) -> Result<()> {
         if self.is_end() { Ok(()) } else { Err(self.expected("the end of the statement")) }
     }
@@ -93,6 +104,21 @@ impl Parser {
             self.at += keywords.len();
         }
         found
+    }
+
+    /// The words that a statement begins with. Without the second one it is none, from the first word on.
+    pub(super) fn begins_with(&mut self, words: &[&'static str]) -> Result<()> {
+        let first = self.span();
+        match words {
+            [word, second, rest @ ..] => {
+                self.expect_keywords(&[word])?;
+                if !self.keyword(second) {
+                    return Err(self.expected_behind(first, second));
+                }
+                self.expect_keywords(rest)
+            }
+            words => self.expect_keywords(words),
+        }
     }
 
     pub(crate) fn expect_keywords(&mut self, keywords: &[&str]) -> Result<()> {
@@ -135,6 +161,15 @@ impl Parser {
         }
     }
 
+    /// One or more string literals, which are one text.
+    fn strings(&mut self, what: &str) -> Result<String> {
+        let mut text = self.string(what)?;
+        while let Some(more) = self.take_string() {
+            text.push_str(&more);
+        }
+        Ok(text)
+    }
+
     pub(crate) fn string(&mut self, what: &str) -> Result<String> {
         self.take_string().ok_or_else(|| self.expected(what))
     }
@@ -169,8 +204,11 @@ impl Parser {
     pub(crate) fn name(&mut self, what: &str) -> Result<Name> {
         let first = self.ident(what)?;
         let mut name = Name { parts: vec![first.value], span: first.span };
-        while self.token(&Token::Period) {
-            let part = self.ident(what)?;
+        while self.peek(0) == Some(&Token::Period) {
+            let dot = self.span();
+            self.at += 1;
+            // a dot that no name follows is where Flink stops
+            let part = self.ident(what).map_err(|error| Error { span: Some(dot), ..error })?;
             name.parts.push(part.value);
             name.span = name.span.to(part.span);
         }
@@ -199,9 +237,9 @@ impl Parser {
     /// `'k' = 'v'`
     pub(super) fn property(&mut self) -> Result<Property> {
         let start = self.span();
-        let key = self.string("an option's name in quotes")?;
+        let key = self.strings("an option's name in quotes")?;
         self.expect(&Token::Eq)?;
-        let value = self.string("an option's value in quotes")?;
+        let value = self.strings("an option's value in quotes")?;
         Ok(Property { key, value, span: start.to(self.last_span()) })
     }
 

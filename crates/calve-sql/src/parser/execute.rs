@@ -20,13 +20,14 @@ impl Parser {
         if self.is_keyword(0, "PLAN") {
             return self.execute_plan();
         }
-        self.query_or_insert()?.ok_or_else(|| self.expected("a query, INSERT, STATEMENT SET or PLAN"))
+        self.query_or_insert()?
+            .ok_or_else(|| self.expected_behind(span, "a query, INSERT, STATEMENT SET or PLAN"))
     }
 
     /// `BEGIN STATEMENT SET`
     pub(super) fn begin(&mut self) -> Result<Statement> {
         let span = self.span();
-        self.expect_keywords(&["BEGIN", "STATEMENT", "SET"])?;
+        self.begins_with(&["BEGIN", "STATEMENT", "SET"])?;
         Ok(Statement::BeginStatementSet { span: span.to(self.last_span()) })
     }
 
@@ -80,7 +81,12 @@ impl Parser {
         self.at += 1;
         let mut details: Vec<String> = vec![];
         if self.is_keyword(0, "PLAN") {
-            self.expect_keywords(&["PLAN", "FOR"])?;
+            if !self.is_keyword(1, "FOR") {
+                let place = self.span();
+                self.at += 1;
+                return Err(self.expected_behind(place, "FOR"));
+            }
+            self.at += 2;
         } else if self.detail(&mut details)? {
             while self.token(&Token::Comma) {
                 if !self.detail(&mut details)? {
@@ -98,7 +104,7 @@ impl Parser {
             if !has_query {
                 return Err(Error::new("syntax-error", "EXPLAIN of CREATE needs a table with AS and a query")
                     .with_detail("The statement must define a query using the AS clause (i.e. CTAS/RTAS statements).")
-                    .at(place));
+                    .at(self.last_span()));
             }
             created
         } else {

@@ -93,6 +93,7 @@ impl Parser {
 
     /// `[USING JAR 'a', JAR 'b', ..]`
     fn jars(&mut self, language: Option<FunctionLanguage>) -> Result<Vec<Text>> {
+        let place = self.last_span();
         if !self.keyword("USING") {
             return Ok(vec![]);
         }
@@ -104,7 +105,7 @@ impl Parser {
         if let Some(language) = language {
             return Err(Error::new("syntax-error", format!("a function in {language} has no JAR"))
                 .with_detail(format!("CREATE FUNCTION USING JAR syntax is not applicable to {language} language."))
-                .at(self.last_span()));
+                .at(place));
         }
         let mut jars = vec![];
         while jars.is_empty() || self.token(&Token::Comma) {
@@ -133,6 +134,9 @@ impl Parser {
             } else {
                 None
             };
+            if ["DEFAULT", "SELECT", "VALUES", "WITH", "TABLE", "MODEL"].iter().any(|word| self.is_keyword(0, word)) {
+                return Err(Error::unsupported("DEFAULT, tables and queries as arguments of CALL").at(self.span()));
+            }
             let value = self.expression(&[Token::Comma, Token::RParen])?;
             arguments.push(CallArgument { name, value, span: start.to(self.last_span()) });
         }
@@ -141,13 +145,13 @@ impl Parser {
 
     /// `LOAD MODULE m [WITH (..)]`
     pub(super) fn load_module(&mut self) -> Result<Statement> {
-        self.expect_keywords(&["LOAD", "MODULE"])?;
+        self.begins_with(&["LOAD", "MODULE"])?;
         Ok(Statement::LoadModule { name: self.ident("the name of a module")?, properties: self.properties()? })
     }
 
     /// `UNLOAD MODULE m`
     pub(super) fn unload_module(&mut self) -> Result<Statement> {
-        self.expect_keywords(&["UNLOAD", "MODULE"])?;
+        self.begins_with(&["UNLOAD", "MODULE"])?;
         Ok(Statement::UnloadModule { name: self.ident("the name of a module")? })
     }
 

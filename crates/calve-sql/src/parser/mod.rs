@@ -8,7 +8,6 @@ pub(crate) mod depth;
 mod execute;
 mod function;
 mod insert;
-mod locate;
 mod materialized;
 mod model;
 mod object;
@@ -78,7 +77,7 @@ impl Parser {
         }
         let word = match self.peek(0) {
             Some(Token::Word(w)) if w.quote_style.is_none() => w.value.to_ascii_uppercase(),
-            _ => return Err(self.expected("a statement")),
+            _ => return self.unknown(),
         };
         match word.as_str() {
             "INSERT" => Ok(Statement::Insert(self.insert()?)),
@@ -111,7 +110,17 @@ impl Parser {
                 self.at += 1;
                 Ok(Statement::Other { feature: "a command of the SQL client", span })
             }
-            _ => Err(self.expected("a statement")),
+            _ => self.unknown(),
+        }
+    }
+
+    /// What is no statement: the place is that at which it is no query either.
+    fn unknown(&mut self) -> Result<Statement> {
+        let error = self.expected("a statement");
+        let mut rest: Vec<_> = self.tokens.get(self.at..).unwrap_or_default().to_vec();
+        match crate::grammar::query(&mut rest, self.end_span()) {
+            Err(other) if other.span != error.span => Err(other),
+            _ => Err(error),
         }
     }
 }

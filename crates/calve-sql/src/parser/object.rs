@@ -48,6 +48,9 @@ impl Parser {
         let temporary = self.keyword("TEMPORARY");
         if self.keyword("CATALOG") {
             let if_exists = self.if_exists();
+            if self.peek(1) == Some(&Token::Period) {
+                return Err(Error::unsupported("a catalog name of more than one part").at(self.span()));
+            }
             return Ok(Statement::DropCatalog { name: self.ident("a catalog name")?, if_exists });
         }
         if self.keyword("DATABASE") {
@@ -99,22 +102,28 @@ impl Parser {
     }
 
     pub(super) fn describe(&mut self) -> Result<Statement> {
+        let start = self.span();
         self.at += 1;
-        if self.is_keyword(0, "CATALOG") && self.peek(1).is_some() {
-            self.at += 1;
+        if self.keyword("CATALOG") {
             let extended = self.keyword("EXTENDED");
             return Ok(Statement::DescribeCatalog { name: self.ident("a catalog name")?, extended });
         }
-        if self.is_keyword(0, "JOB") && matches!(self.peek(1), Some(Token::SingleQuotedString(_))) {
-            self.at += 1;
+        if self.keyword("JOB") {
             return Ok(Statement::DescribeJob { id: self.quoted("the id of a job in quotes")? });
         }
-        if ["DATABASE", "FUNCTION", "MODEL"].iter().any(|word| self.is_keyword(0, word))
-            && matches!(self.peek(1), Some(Token::Word(_)))
-        {
+        if ["DATABASE", "FUNCTION", "MODEL"].iter().any(|word| self.is_keyword(0, word)) {
             return self.describe_object();
         }
-        let extended = self.is_keyword(0, "EXTENDED") && self.peek(1).is_some() && self.keyword("EXTENDED");
+        if self.is_keyword(0, "TABLE") && self.peek(1).is_some() {
+            self.at += 1;
+            self.name("a table name")?;
+            return Err(Error::unsupported("DESCRIBE TABLE").with_hint("write DESCRIBE and the name").at(start));
+        }
+        if self.at_query() {
+            self.query()?;
+            return Err(Error::unsupported("DESCRIBE of a query").with_hint("write EXPLAIN").at(start));
+        }
+        let extended = self.keyword("EXTENDED");
         Ok(Statement::DescribeTable { name: self.name("a table name")?, extended })
     }
     /// `DATABASE | FUNCTION | MODEL [EXTENDED] name`, behind DESCRIBE.
@@ -145,6 +154,8 @@ impl Parser {
             self.alter_materialized_table()
         } else {
             self.at += 1;
+            // Flink knows ALTER SYSTEM SET, too, which sets nothing
+            self.keyword("SYSTEM");
             Err(self.expected("CATALOG, DATABASE, FUNCTION, TABLE or VIEW"))
         }
     }

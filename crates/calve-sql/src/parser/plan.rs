@@ -39,7 +39,7 @@ impl Parser {
     /// `STOP JOB 'id' [WITH SAVEPOINT [WITH DRAIN]]`
     pub(super) fn stop_job(&mut self) -> Result<Statement> {
         let span = self.span();
-        self.expect_keywords(&["STOP", "JOB"])?;
+        self.begins_with(&["STOP", "JOB"])?;
         let id = self.quoted("the id of a job in quotes")?;
         let mut stop = StopJob { id, savepoint: false, drain: false, span };
         while !stop.drain && self.is_keyword(0, "WITH") {
@@ -63,13 +63,13 @@ impl Parser {
 
     /// `ADD JAR 'path'`
     pub(super) fn add_jar(&mut self) -> Result<Statement> {
-        self.expect_keywords(&["ADD", "JAR"])?;
+        self.begins_with(&["ADD", "JAR"])?;
         Ok(Statement::AddJar { path: self.quoted("a path in quotes")? })
     }
 
     /// `REMOVE JAR 'path'`
     pub(super) fn remove_jar(&mut self) -> Result<Statement> {
-        self.expect_keywords(&["REMOVE", "JAR"])?;
+        self.begins_with(&["REMOVE", "JAR"])?;
         Ok(Statement::RemoveJar { path: self.quoted("a path in quotes")? })
     }
 }

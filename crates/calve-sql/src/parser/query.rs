@@ -8,49 +8,10 @@ use super::cursor::Parser;
 use super::depth::{self, on_deep_stack};
 use super::{DEPTH, rewrite};
 use crate::dialect::{FlinkDialect, UNSUPPORTED};
+use crate::grammar;
 use crate::places::Places;
-use crate::reserved;
 use crate::statement::Query;
 use crate::tokens::span_of;
-
-/// Refuses what sqlparser would read in another way than Flink, or not at all.
-fn check_clauses(tokens: &[TokenWithSpan]) -> Result<()> {
-    let word = |i: usize, word: &str| rewrite::is_word(tokens.get(i), &[word]);
-    for (i, token) in tokens.iter().enumerate() {
-        if word(i, "MINUS") && ["SELECT", "VALUES", "WITH", "ALL", "DISTINCT"].iter().any(|k| word(i + 1, k)) {
-            return Err(Error::new("syntax-error", "MINUS is not an operator of Flink SQL")
-                .with_hint("write EXCEPT")
-                .at(span_of(token.span)));
-        }
-        if word(i, "COLLATE") {
-            let behind_string = i
-                .checked_sub(1)
-                .and_then(|at| tokens.get(at))
-                .is_some_and(|t| matches!(t.token, Token::SingleQuotedString(_)));
-            let error = if behind_string {
-                Error::unsupported("COLLATE")
-            } else {
-                Error::new("syntax-error", "COLLATE is not an operator of Flink SQL")
-            };
-            return Err(error.at(span_of(token.span)));
-        }
-        if word(i, "FETCH")
-            && (word(i + 1, "FIRST") || word(i + 1, "NEXT"))
-            && (word(i + 2, "ROW") || word(i + 2, "ROWS"))
-        {
-            let place = tokens.get(i + 2).map_or(token.span, |t| t.span);
-            return Err(Error::new("syntax-error", "FETCH needs a number of rows")
-                .with_hint("write FETCH NEXT 1 ROWS ONLY")
-                .at(span_of(place)));
-        }
-        if (word(i, "SEMI") || word(i, "ANTI")) && word(i + 1, "JOIN") {
-            return Err(Error::new("syntax-error", "Flink SQL has no SEMI or ANTI joins")
-                .with_hint("use [NOT] EXISTS or [NOT] IN")
-                .at(span_of(token.span)));
-        }
-    }
-    Ok(())
-}
 
 impl Parser {
     /// A query that takes the rest of the tokens.
@@ -59,24 +20,16 @@ impl Parser {
         if self.is_end() {
             return Err(self.expected("a query"));
         }
-        let written: Vec<TokenWithSpan> = self.tokens.drain(self.at..).collect();
+        let mut written: Vec<TokenWithSpan> = self.tokens.drain(self.at..).collect();
+        grammar::query(&mut written, self.end_span())?;
         let places = Places::of(&written);
         let rest = rewrite::query(written);
-        check_clauses(&rest)?;
         depth::check(&rest)?;
         let whole = span.to(rest.last().map_or(span, |t| span_of(t.span)));
         let mut parser =
             sqlparser::parser::Parser::new(&FlinkDialect).with_recursion_limit(DEPTH).with_tokens_with_locations(rest);
-        let parsed = on_deep_stack(|| parser.parse_query()).map_err(|e| self.syntax_error(e)).and_then(|ast| {
-            let next = parser.peek_token();
-            match next.token {
-                Token::EOF => Ok(ast),
-                token => Err(Error::new("syntax-error", format!("expected the end of the statement, found '{token}'"))
-                    .at(span_of(next.span))),
-            }
-        });
-        let ast = parsed.map_err(|error| self.subquery_error(&parser.into_tokens()).unwrap_or(error).at(span))?;
-        reserved::check(&ast)?;
+        let ast = on_deep_stack(|| parser.parse_query()).map_err(|e| self.unread(e).at(span))?;
+        self.all_read(&parser)?;
         self.hints.check_places(Some(&ast))?;
         Ok(Query { ast, hints: std::mem::take(&mut self.hints), places, span: whole })
     }
@@ -89,24 +42,43 @@ impl Parser {
 
     /// An expression of the tokens up to an index.
     pub(super) fn expression_up_to(&mut self, to: usize) -> Result<sqlparser::ast::Expr> {
-        let tokens = self.tokens.get(self.at..to).unwrap_or_default().to_vec();
+        let mut tokens = self.tokens.get(self.at..to).unwrap_or_default().to_vec();
         if tokens.is_empty() {
             return Err(self.expected("an expression"));
         }
         self.at = to;
+        grammar::expression(&mut tokens, self.span())?;
         let tokens = rewrite::query(tokens);
-        check_clauses(&tokens)?;
         depth::check(&tokens)?;
         let mut parser = sqlparser::parser::Parser::new(&FlinkDialect)
             .with_recursion_limit(DEPTH)
             .with_tokens_with_locations(tokens);
-        let expr = on_deep_stack(|| parser.parse_expr()).map_err(|e| self.syntax_error(e))?;
-        let next = parser.peek_token();
-        if next.token != Token::EOF {
-            return Err(Error::new("syntax-error", format!("unexpected '{}'", next.token)).at(span_of(next.span)));
-        }
-        reserved::check(&expr)?;
+        let expr = on_deep_stack(|| parser.parse_expr()).map_err(|e| self.unread(e))?;
+        self.all_read(&parser)?;
         Ok(expr)
+    }
+
+    /// The refusal of what Flink reads and sqlparser does not, at the place where sqlparser stopped. What our own part of
+    /// the dialect says is no syntax is an error of its own.
+    fn unread(&self, error: ParserError) -> Error {
+        let is_ours = matches!(&error, ParserError::ParserError(text) if !text.starts_with("Expected: "));
+        let error = self.syntax_error(error);
+        if is_ours || error.code != "syntax-error" || error.span.is_none() {
+            return error;
+        }
+        Error { code: "not-supported", message: "not supported: this syntax".to_owned(), ..error }
+            .with_detail(error.message)
+    }
+
+    /// Refuses what sqlparser left.
+    fn all_read(&self, parser: &sqlparser::parser::Parser<'_>) -> Result<()> {
+        let next = parser.peek_token_ref();
+        match &next.token {
+            Token::EOF => Ok(()),
+            token => Err(Error::unsupported("this syntax")
+                .with_detail(format!("expected the end of the statement, found '{token}'"))
+                .at(span_of(next.span))),
+        }
     }
 
     /// sqlparser's error, whose place is a part of its text.

@@ -10,7 +10,40 @@ use crate::statement::{DIFFERENCE, WITHIN};
 pub(super) fn query(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let tokens = differences(matching(values::parenthesized(table_as_query(without_period(tokens)))));
     let missing = missing_in_grouping_sets(&tokens);
-    inserted(tokens, missing)
+    let tokens = inserted(tokens, missing);
+    let lists = quantified_lists(&tokens);
+    inserted(tokens, lists)
+}
+
+/// `> ANY (1, 2)`: parentheses around the list of values, which make it one expression.
+fn quantified_lists(tokens: &[TokenWithSpan]) -> Vec<(usize, Token)> {
+    let compares = |token: &Token| {
+        matches!(token, Token::Eq | Token::Neq | Token::Lt | Token::Gt | Token::LtEq | Token::GtEq)
+    };
+    let mut parens = vec![];
+    // the parentheses that are open, and which of them hold a list
+    let mut open: Vec<bool> = vec![];
+    for (i, token) in tokens.iter().enumerate() {
+        match token.token {
+            Token::LParen => {
+                let quantified = i.checked_sub(2).and_then(|at| tokens.get(at)).is_some_and(|t| compares(&t.token))
+                    && is_word(i.checked_sub(1).and_then(|at| tokens.get(at)), &["ANY", "SOME", "ALL"])
+                    && !is_word(tokens.get(i + 1), &["SELECT", "VALUES", "WITH", "TABLE"])
+                    && tokens.get(i + 1).is_some_and(|t| t.token != Token::LParen);
+                open.push(quantified);
+                if quantified {
+                    parens.push((i + 1, Token::LParen));
+                }
+            }
+            Token::RParen => {
+                if open.pop() == Some(true) {
+                    parens.push((i, Token::RParen));
+                }
+            }
+            _ => {}
+        }
+    }
+    parens
 }
 
 pub(super) fn is_word(token: Option<&TokenWithSpan>, words: &[&str]) -> bool {
@@ -64,7 +97,11 @@ fn differences(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
             Token::RParen => {
                 let Some(start) = open.pop() else { continue };
                 let called = start.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|t| match &t.token {
-                    Token::Word(w) => w.quote_style.is_some() || !crate::is_reserved(&w.value),
+                    Token::Word(w) => {
+                        w.quote_style.is_some()
+                            || !crate::is_reserved(&w.value)
+                            || w.value.eq_ignore_ascii_case("INTERVAL")
+                    }
                     token => *token == Token::RBracket,
                 });
                 let end = qualifier_end(&tokens, i + 1);

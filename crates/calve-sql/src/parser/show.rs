@@ -52,7 +52,12 @@ impl Parser {
             return Ok(Statement::ShowPartitions { table, partition });
         }
         let Some((_, what, clauses)) = LISTS.into_iter().find(|(words, ..)| self.keywords(words)) else {
-            return Err(self.expected("CATALOGS, DATABASES, TABLES or another kind of object"));
+            let what = "CATALOGS, DATABASES, TABLES or another kind of object";
+            if ["CURRENT", "FULL", "USER"].iter().any(|word| self.is_keyword(0, word)) {
+                self.at += 1;
+                return Err(self.expected(what));
+            }
+            return Err(self.expected_behind(span, what));
         };
         let from = self.show_from(what, clauses)?;
         let like = self.show_like(clauses)?;

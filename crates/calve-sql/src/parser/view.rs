@@ -30,7 +30,8 @@ impl Parser {
     pub(super) fn alter_view(&mut self) -> Result<Statement> {
         self.expect_keywords(&["ALTER", "VIEW"])?;
         let name = self.name("the name of a view")?;
-        let change = if self.keywords(&["RENAME", "TO"]) {
+        let change = if self.keyword("RENAME") {
+            self.expect_keywords(&["TO"])?;
             AlterView::Rename(self.name("the name of a view")?)
         } else if self.keyword("AS") {
             let (query, text) = self.query_with_text()?;

@@ -1,4 +1,4 @@
-//! ALTER TABLE of an Iceberg table: changes of its schema, its partition spec and its properties, in one commit.
+//! ALTER TABLE of an Iceberg table: changes of its schema, its partition spec and its properties, together.
 
 mod partition;
 mod properties;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use calve_types::{Error, Result};
 use iceberg::TableUpdate;
-use iceberg::spec::{SortOrder, TableMetadata};
+use iceberg::spec::{FormatVersion, Schema, TableMetadata, Transform};
 
 use super::create::check_types;
 use crate::commit::{self, TableOps};
@@ -33,7 +33,8 @@ pub struct Alteration {
 }
 
 /// Changes a table: `plan` says what changes in a version of it, and is asked again for a newer one when another commit
-/// came first, so that what it checked holds for the version that is changed. Nothing is committed if nothing changes.
+/// came first, so that what it checked holds for the version that is changed. Nothing is committed if nothing changes. One commit, and
+/// before it another one for a cherry-picked snapshot whose files are added by a new one, as in Flink's connector.
 ///
 /// # Errors
 /// What `plan` answers; what Iceberg refuses, with the Java library's sentence as detail; those of
@@ -42,7 +43,19 @@ pub async fn alter<F>(ops: &dyn TableOps, table: &Table, plan: F) -> Result<Tabl
 where
     F: Fn(&Table) -> Result<Alteration> + Send + Sync,
 {
-    commit::change(ops, table, |base| updates(base, &plan(base)?)).await
+    let first = plan(table)?;
+    // all that the statement asks for is checked before anything is done
+    updates(table, &first)?;
+    let Some(picked) = properties::to_append(table, &first.set)? else {
+        return commit::change(ops, table, |base| updates(base, &plan(base)?)).await;
+    };
+    let table = commit::cherry_pick(ops, table, picked).await?;
+    let rest = |base: &Table| {
+        let mut rest = plan(base)?;
+        rest.set.retain(|key, _| !key.eq_ignore_ascii_case(properties::CHERRY_PICK));
+        updates(base, &rest)
+    };
+    commit::change(ops, &table, rest).await
 }
 
 /// The updates that make a version of a table what it shall be.
@@ -72,24 +85,30 @@ fn updates(base: &Table, alteration: &Alteration) -> Result<Vec<TableUpdate>> {
 
 /// What partitions and sorts new files must stay: the Java library refuses a schema without it when it binds the spec
 /// and the sort order anew.
-fn check_sources(metadata: &TableMetadata, new: &iceberg::spec::Schema) -> Result<()> {
+fn check_sources(metadata: &TableMetadata, new: &Schema) -> Result<()> {
     let old = metadata.current_schema();
     let name = |id: i32| old.name_by_field_id(id).unwrap_or_default().to_owned();
     for field in metadata.default_partition_spec().fields() {
-        if new.field_by_id(field.source_id).is_none() && field.transform != iceberg::spec::Transform::Void {
-            return Err(Error::new(
-                "invalid-alter",
-                format!("column '{}' is the source of partition field '{}'", name(field.source_id), field.name),
-            )
+        if new.field_by_id(field.source_id).is_some() {
+            continue;
+        }
+        // a field that holds nothing any more, which keeps its place in version 1: the metadata library wants its column
+        if field.transform == Transform::Void {
+            let feature = format!("dropping column '{}', by which older files are partitioned", name(field.source_id));
+            let hint = if metadata.format_version() == FormatVersion::V1 { "SET ('format-version' = '2') and " } else { "" };
+            return Err(Error::unsupported(feature).with_hint(format!("{hint}DROP PARTITION FIELD {} first", field.name)));
+        }
+        return Err(Error::new(
+            "invalid-alter",
+            format!("column '{}' is the source of partition field '{}'", name(field.source_id), field.name),
+        )
             .with_detail(format!(
                 "Cannot find source column for partition field: {}: {}: {}({})",
                 field.field_id, field.name, field.transform, field.source_id
             ))
             .with_hint(format!("drop the partition field first: ALTER TABLE .. DROP PARTITION FIELD {}", field.name)));
-        }
     }
-    let order: &SortOrder = metadata.default_sort_order();
-    for field in &order.fields {
+    for field in &metadata.default_sort_order().fields {
         if new.field_by_id(field.source_id).is_none() {
             return Err(Error::new(
                 "invalid-alter",

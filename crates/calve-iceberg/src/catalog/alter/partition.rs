@@ -219,7 +219,9 @@ impl Update<'_> {
                 (format!("{}({})", term.transform, term.column), self.kept.iter().position(same))
             }
         };
-        match at.and_then(|at| self.kept.get_mut(at)).filter(|f| f.field.transform != Transform::Void) {
+        // in version 1 a field that holds nothing is what is left of a dropped one
+        let gone = |f: &Kept| f.field.transform == Transform::Void && self.keeps_places;
+        match at.and_then(|at| self.kept.get_mut(at)).filter(|f| !gone(f)) {
             Some(field) => {
                 field.dropped = true;
                 Ok(())
@@ -248,7 +250,13 @@ impl Update<'_> {
         let kept = self.kept.into_iter().filter(|old| !old.dropped || keeps_places).map(|old| UnboundPartitionField {
             source_id: old.field.source_id,
             field_id: Some(old.field.field_id),
-            name: old.name.unwrap_or(old.field.name),
+            // a column's name is free for a field that holds its values
+            name: match old.name {
+                None if old.dropped && self.schema.field_by_name(&old.field.name).is_some() => {
+                    format!("{}_{}", old.field.name, old.field.field_id)
+                }
+                name => name.unwrap_or(old.field.name),
+            },
             // every row has NULL there, whatever the column
             transform: if old.dropped { Transform::Void } else { old.field.transform },
         });

@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use calve_types::{Error, Result};
 use iceberg::TableUpdate;
-use iceberg::spec::{FormatVersion, MAIN_BRANCH, SnapshotReference, SnapshotRetention, TableMetadata, TableProperties};
+use iceberg::spec::{FormatVersion, MAIN_BRANCH, SnapshotReference, SnapshotRetention, TableProperties};
 
+use crate::commit::{self, Picked};
 use crate::table::Table;
 
 /// The key that makes a snapshot the current one.
 const CURRENT_SNAPSHOT: &str = "current-snapshot-id";
 /// The key that applies a snapshot's changes to the current one.
-const CHERRY_PICK: &str = "cherry-pick-snapshot-id";
+pub(super) const CHERRY_PICK: &str = "cherry-pick-snapshot-id";
 /// Keys by which Flink's connector finds the table: stored, they make it unreadable.
 const CONNECTOR_KEYS: [&str; 2] = ["connector", "src-catalog"];
 /// The newest format version of the Iceberg specification.
@@ -28,7 +29,7 @@ pub fn is_reserved(key: &str) -> bool {
 /// # Errors
 /// `invalid-option` for a value that is wrong; `invalid-alter` for a snapshot that cannot become the current one;
 /// `not-supported`.
-pub(crate) fn updates(base: &Table, set: &BTreeMap<String, String>, reset: &[String]) -> Result<Vec<TableUpdate>> {
+pub(super) fn updates(base: &Table, set: &BTreeMap<String, String>, reset: &[String]) -> Result<Vec<TableUpdate>> {
     let metadata = base.metadata();
     let mut updates = vec![];
     if let Some((key, _)) = set.iter().find(|(key, _)| CONNECTOR_KEYS.contains(&key.as_str())) {
@@ -130,37 +131,24 @@ fn set_main(base: &Table, snapshot_id: i64) -> Result<Option<TableUpdate>> {
     Ok(Some(TableUpdate::SetSnapshotRef { ref_name: MAIN_BRANCH.to_owned(), reference }))
 }
 
-/// Applies a snapshot's changes to the head of main: where it follows that head, it becomes the head (Java's
-/// `CherryPickOperation`).
-fn cherry_pick(base: &Table, snapshot_id: i64) -> Result<Option<TableUpdate>> {
-    let metadata = base.metadata();
-    let Some(picked) = metadata.snapshot_by_id(snapshot_id) else {
-        return Err(unknown_snapshot(snapshot_id, "Cannot cherry-pick unknown snapshot ID"));
-    };
-    let head = metadata.current_snapshot().map(|s| s.snapshot_id());
-    if head != Some(snapshot_id) && picked.parent_snapshot_id() == head {
-        return set_main(base, snapshot_id);
-    }
-    if is_ancestor(metadata, snapshot_id, head) {
-        return Err(Error::new("invalid-alter", format!("snapshot {snapshot_id} is part of the table already"))
-            .with_detail(format!("Cannot cherrypick snapshot {snapshot_id}: already an ancestor")));
-    }
-    Err(Error::unsupported(format!("cherry-picking snapshot {snapshot_id}, which does not follow the current one"))
-        .with_hint("make its parent the current snapshot first: SET ('current-snapshot-id' = '..')"))
+/// The snapshot that `cherry-pick-snapshot-id` names, if its files are to be added by a new snapshot: that is a commit of
+/// its own.
+///
+/// # Errors
+/// `invalid-option` for a wrong value; as [`commit::picked`].
+pub(super) fn to_append(base: &Table, set: &BTreeMap<String, String>) -> Result<Option<i64>> {
+    let Some((_, id)) = set.iter().find(|(key, _)| key.eq_ignore_ascii_case(CHERRY_PICK)) else { return Ok(None) };
+    let id = snapshot_id(CHERRY_PICK, id)?;
+    Ok((commit::picked(base.metadata(), id)? == Picked::Append).then_some(id))
 }
 
-/// Whether a snapshot is the head or comes before it.
-fn is_ancestor(metadata: &TableMetadata, snapshot_id: i64, head: Option<i64>) -> bool {
-    let mut at = head.and_then(|id| metadata.snapshot_by_id(id));
-    // a chain of parents is not longer than there are snapshots, even in broken metadata
-    for _ in 0..=metadata.snapshots().len() {
-        match at {
-            Some(snapshot) if snapshot.snapshot_id() == snapshot_id => return true,
-            Some(snapshot) => at = snapshot.parent_snapshot_id().and_then(|id| metadata.snapshot_by_id(id)),
-            None => return false,
-        }
+/// Applies a snapshot's changes to the head of main: where it follows that head, it becomes the head. One whose files
+/// are added by a new snapshot changes nothing here.
+fn cherry_pick(base: &Table, snapshot_id: i64) -> Result<Option<TableUpdate>> {
+    match commit::picked(base.metadata(), snapshot_id)? {
+        Picked::FastForward => set_main(base, snapshot_id),
+        Picked::Append => Ok(None),
     }
-    false
 }
 
 fn unknown_snapshot(id: i64, sentence: &str) -> Error {

@@ -16,10 +16,11 @@ use iceberg::spec::TableMetadata;
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
 use uuid::Uuid;
 
-use self::store::{Failure, Renamed, Store};
+use self::store::{Failure, Opening, Renamed, Store};
 use super::create::new_metadata;
 use super::metadata::{Head, apply, check_readable, check_requirements, deletes_old_metadata, encode, plain};
 use super::names::{check_namespace, check_table};
+use super::open::Access;
 use super::purge::purge;
 use super::settings::Settings;
 use super::warehouse::local_warehouse;
@@ -46,7 +47,7 @@ impl JdbcCatalog {
     ///
     /// # Errors
     /// `invalid-option` for options that are missing or wrong; `not-supported` for another database.
-    pub(crate) fn open(settings: Settings, options: &BTreeMap<String, String>) -> Result<Self> {
+    pub(super) fn open(settings: Settings, options: &BTreeMap<String, String>, access: Access) -> Result<Self> {
         let given = |key: &str| options.get(key).map(|v| v.trim()).filter(|v| !v.is_empty());
         let name = &settings.name;
         let missing = |key: &str, detail: &str| {
@@ -59,10 +60,13 @@ impl JdbcCatalog {
             missing("warehouse", "Cannot initialize JDBCCatalog because warehousePath must not be null or empty")
         })?;
         let file = uri::sqlite_file(uri)?;
+        if access == Access::Full {
+            uri::check_folder(uri, &file)?;
+        }
         let (warehouse, _) = local_warehouse(warehouse, name)?;
         let create = !given("jdbc.init-catalog-tables").is_some_and(|v| v.eq_ignore_ascii_case("false"));
         let typed = given("jdbc.schema-version").is_some_and(|v| v.eq_ignore_ascii_case("V1"));
-        let store = Store::new(file, settings.name.clone(), create, typed);
+        let store = Store::new(file, settings.name.clone(), Opening { access, create, typed });
         Ok(Self { settings, warehouse, store, io: TableIo::local(), manifests: ManifestCache::default() })
     }
 

@@ -15,6 +15,8 @@ use iceberg::TableIdent;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use tokio::sync::OnceCell;
 
+use crate::catalog::open::Access;
+
 const CREATE_TABLES: &str = "CREATE TABLE IF NOT EXISTS iceberg_tables(\
      catalog_name VARCHAR(255) NOT NULL, \
      table_namespace VARCHAR(255) NOT NULL, \
@@ -61,15 +63,27 @@ impl From<Failure> for Error {
     }
 }
 
+fn is_typed(columns: &[(String,)]) -> bool {
+    columns.iter().any(|(name,)| name == "iceberg_type")
+}
+
+/// How the database is opened.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opening {
+    /// Whether it may be changed.
+    pub(super) access: Access,
+    /// `jdbc.init-catalog-tables`: creates what is missing.
+    pub(super) create: bool,
+    /// `jdbc.schema-version` = `V1`: adds `iceberg_type`.
+    pub(super) typed: bool,
+}
+
 /// The database, connected when it is first used.
 #[derive(Debug)]
 pub(super) struct Store {
     file: PathBuf,
     catalog: String,
-    /// `jdbc.init-catalog-tables`: creates what is missing.
-    create: bool,
-    /// `jdbc.schema-version` = `V1`: adds `iceberg_type`.
-    typed: bool,
+    opening: Opening,
     connected: OnceCell<Connected>,
 }
 
@@ -81,8 +95,8 @@ struct Connected {
 }
 
 impl Store {
-    pub(super) fn new(file: PathBuf, catalog: String, create: bool, typed: bool) -> Self {
-        Self { file, catalog, create, typed, connected: OnceCell::new() }
+    pub(super) fn new(file: PathBuf, catalog: String, opening: Opening) -> Self {
+        Self { file, catalog, opening, connected: OnceCell::new() }
     }
 
     async fn connected(&self) -> Result<&Connected, Failure> {
@@ -90,24 +104,27 @@ impl Store {
     }
 
     async fn connect(&self) -> Result<Connected, Failure> {
-        let options =
-            SqliteConnectOptions::new().filename(&self.file).create_if_missing(self.create).busy_timeout(PATIENCE);
-        let pool = SqlitePoolOptions::new()
-            .max_connections(1)
-            .connect_with(options)
-            .await
-            .map_err(|e| self.failure("open", &e))?;
-        if self.create {
-            for statement in [CREATE_TABLES, CREATE_PROPERTIES] {
-                sqlx::query(statement).execute(&pool).await.map_err(|e| self.failure("create the tables of", &e))?;
+        let Opening { access, create, typed: add_type } = self.opening;
+        let options = SqliteConnectOptions::new().filename(&self.file).busy_timeout(PATIENCE);
+        if access == Access::ReadOnly {
+            if self.file.exists() {
+                let pool = self.pool(options.read_only(true)).await?;
+                let columns = self.columns(&pool).await?;
+                if !columns.is_empty() {
+                    return Ok(Connected { pool, typed: is_typed(&columns) });
+                }
             }
+            // nothing is there yet
+            let pool = self.pool(SqliteConnectOptions::new().in_memory(true)).await?;
+            self.create_tables(&pool).await?;
+            return Ok(Connected { pool, typed: false });
         }
-        let columns: Vec<(String,)> = sqlx::query_as("SELECT name FROM pragma_table_info('iceberg_tables')")
-            .fetch_all(&pool)
-            .await
-            .map_err(|e| self.failure("read", &e))?;
-        let mut typed = columns.iter().any(|(name,)| name == "iceberg_type");
-        if self.typed && !typed {
+        let pool = self.pool(options.create_if_missing(create)).await?;
+        if create {
+            self.create_tables(&pool).await?;
+        }
+        let mut typed = is_typed(&self.columns(&pool).await?);
+        if add_type && !typed {
             sqlx::query("ALTER TABLE iceberg_tables ADD COLUMN iceberg_type VARCHAR(5)")
                 .execute(&pool)
                 .await
@@ -115,6 +132,26 @@ impl Store {
             typed = true;
         }
         Ok(Connected { pool, typed })
+    }
+
+    async fn pool(&self, options: SqliteConnectOptions) -> Result<SqlitePool, Failure> {
+        let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await;
+        pool.map_err(|e| self.failure("open", &e))
+    }
+
+    async fn create_tables(&self, pool: &SqlitePool) -> Result<(), Failure> {
+        for statement in [CREATE_TABLES, CREATE_PROPERTIES] {
+            sqlx::query(statement).execute(pool).await.map_err(|e| self.failure("create the tables of", &e))?;
+        }
+        Ok(())
+    }
+
+    /// The names of the columns of `iceberg_tables`; none if it is not there.
+    async fn columns(&self, pool: &SqlitePool) -> Result<Vec<(String,)>, Failure> {
+        sqlx::query_as("SELECT name FROM pragma_table_info('iceberg_tables')")
+            .fetch_all(pool)
+            .await
+            .map_err(|e| self.failure("read", &e))
     }
 
     fn failure(&self, what: &str, error: &sqlx::Error) -> Failure {

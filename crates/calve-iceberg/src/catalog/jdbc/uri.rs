@@ -1,6 +1,6 @@
 //! The `uri` of a JDBC catalog.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use calve_types::{Error, Result};
 
@@ -26,12 +26,21 @@ pub(super) fn sqlite_file(uri: &str) -> Result<PathBuf> {
     if path.is_dir() {
         return Err(invalid("is a folder, not a file"));
     }
-    match path.parent() {
-        Some(parent) if !parent.is_dir() => {
-            Err(invalid(&format!("names a file in a folder that does not exist: '{}'", parent.display()))
-                .with_hint("create the folder first"))
-        }
-        _ => Ok(path),
+    Ok(path)
+}
+
+/// Checks that the folder of a URI's file is there.
+///
+/// # Errors
+/// `invalid-option`.
+pub(super) fn check_folder(uri: &str, file: &Path) -> Result<()> {
+    match file.parent() {
+        Some(parent) if !parent.is_dir() => Err(Error::new(
+            "invalid-option",
+            format!("the uri '{uri}' names a file in a folder that does not exist: '{}'", parent.display()),
+        )
+        .with_hint("create the folder first")),
+        _ => Ok(()),
     }
 }
 
@@ -56,7 +65,8 @@ mod tests {
         ] {
             assert_eq!(sqlite_file(uri).unwrap_err().message, message);
         }
-        let error = sqlite_file("jdbc:sqlite:/no/such/c.db").unwrap_err();
+        let uri = "jdbc:sqlite:/no/such/c.db";
+        let error = check_folder(uri, &sqlite_file(uri).unwrap()).unwrap_err();
         assert!(error.message.ends_with("in a folder that does not exist: '/no/such'"), "{error}");
     }
 }

@@ -157,6 +157,24 @@ pub fn join(left: Rel, right: Rel, kind: JoinKind, condition: Option<Expr>) -> R
     Rel { kind: RelKind::Join { left: Box::new(left), right: Box::new(right), kind, condition }, fields }
 }
 
+/// `left, LATERAL (right)`: in the right query the left columns are one level up.
+pub fn correlate(left: Rel, right: Rel, kind: JoinKind, condition: Option<Expr>) -> Rel {
+    let Rel { kind: joined, fields } = join(left, right, kind, condition);
+    let RelKind::Join { left, right, kind, condition } = joined else { unreachable!() };
+    Rel { kind: RelKind::Correlate { left, right, kind, condition }, fields }
+}
+
+/// Each row once for each set of keys.
+pub fn expand(input: Rel, keys: Vec<Expr>, sets: Vec<Vec<usize>>) -> Rel {
+    let mut all = input.fields.clone();
+    for (i, key) in fields(&keys).into_iter().enumerate() {
+        let lacking = sets.iter().any(|set| !set.contains(&i));
+        all.push(Field { data_type: key.data_type.with_nullable(key.data_type.nullable || lacking), ..key });
+    }
+    all.push(Field { name: "$e".into(), data_type: LogicalType::BigInt.not_null() });
+    Rel { kind: RelKind::Expand { input: Box::new(input), keys, sets }, fields: all }
+}
+
 pub fn agg(name: &str, args: Vec<Expr>) -> AggregateCall {
     let function = aggregate_function(name).unwrap_or_else(|| panic!("no aggregate {name}"));
     let described: Vec<_> = args.iter().map(|a| Arg::of(a.data_type.clone())).collect();

@@ -40,6 +40,26 @@ impl Naive<'_> {
             RelKind::Join { left, right, kind, condition } => {
                 self.join(&self.rel(left, env)?, &self.rel(right, env)?, left, right, *kind, condition.as_ref(), env)?
             }
+            RelKind::Correlate { left, right, kind, condition } => {
+                let mut rows = vec![];
+                for row in self.rel(left, env)? {
+                    let inner: Vec<Row> = env.iter().cloned().chain([row.clone()]).collect();
+                    let matches = self.rel(right, &inner)?;
+                    rows.extend(self.join(&vec![row], &matches, left, right, *kind, condition.as_ref(), env)?);
+                }
+                rows
+            }
+            RelKind::Expand { input, keys, sets } => {
+                let mut rows = vec![];
+                for row in self.rel(input, env)? {
+                    let keys = self.exprs(keys, &row, env)?;
+                    for (n, set) in sets.iter().enumerate() {
+                        let keys = keys.iter().enumerate().map(|(i, key)| key.filter(|_| set.contains(&i)));
+                        rows.push(row.iter().copied().chain(keys).chain([Some(n as i64)]).collect());
+                    }
+                }
+                rows
+            }
             RelKind::Aggregate { input, groups, calls } => {
                 self.aggregate(&self.rel(input, env)?, groups, calls, env)?
             }

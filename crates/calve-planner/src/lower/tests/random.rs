@@ -35,7 +35,44 @@ impl Random {
             return self.leaf(width, scopes);
         }
         let d = depth - 1;
-        match self.below(14) {
+        match self.below(17) {
+            14 | 15 => {
+                let left = self.rel_any(d, scopes);
+                let inside = left.fields.len();
+                let inner: Vec<_> = scopes.iter().copied().chain([inside]).collect();
+                let right = self.rel(1, d, &inner);
+                let kind = [JoinKind::Inner, JoinKind::Left][self.below(2)];
+                let condition =
+                    if self.below(3) == 0 { Some(self.predicate(inside + 1, 0, scopes, 1)) } else { None };
+                let pairs = correlate(left, right, kind, condition);
+                self.select(pairs, width, 0, scopes)
+            }
+            16 => {
+                let input = self.rel_any(d, scopes);
+                let inside = input.fields.len();
+                let keys: Vec<_> = (0..1 + self.below(2)).map(|_| self.int(inside, 0, scopes)).collect();
+                let count = keys.len();
+                let sets =
+                    (0..2 + self.below(2)).map(|_| (0..count).filter(|_| self.below(2) == 0).collect()).collect();
+                let expanded = expand(input, keys, sets);
+                let groups: Vec<_> = (inside..inside + count + 1)
+                    .map(|i| expr(ExprKind::Column(i), expanded.fields[i].data_type.clone()))
+                    .collect();
+                let argument = expr(ExprKind::Column(0), expanded.fields[0].data_type.clone());
+                let call = agg(["COUNT", "MAX", "MIN", "SUM"][self.below(4)], vec![argument]);
+                let of_call = call.data_type.clone();
+                let grouped = aggregate(expanded, groups, vec![call]);
+                let exprs = (0..width)
+                    .map(|_| match self.below(count + 1) {
+                        i if i < count => expr(ExprKind::Column(i), grouped.fields[i].data_type.clone()),
+                        _ => {
+                            let value = expr(ExprKind::Column(count + 1), of_call.clone());
+                            cast(value, calve_types::LogicalType::Int)
+                        }
+                    })
+                    .collect();
+                project(grouped, exprs)
+            }
             12 => {
                 let input = self.rel_any(d, scopes);
                 let inside = input.fields.len();
