@@ -30,6 +30,9 @@ SELECT l.id, t.e FROM l, LATERAL (VALUES (l.id), (l.id + 1)) AS t(e) ORDER BY id
 SELECT * FROM l, (SELECT rv FROM r WHERE r.id = l.id) AS t;
 SELECT l.id FROM l RIGHT JOIN LATERAL (SELECT rv FROM r WHERE r.id = l.id) AS t ON TRUE;
 SELECT * FROM l, LATERAL TABLE(nosuch(id)) AS t(a);
+SELECT l.id, t.c FROM l, LATERAL (SELECT COUNT(*) AS c FROM r WHERE r.id = l.id) AS t;
+SELECT l.id, t.n FROM l, LATERAL (SELECT ROW_NUMBER() OVER (ORDER BY rv) AS n FROM r WHERE r.id = l.id) AS t;
+SELECT * FROM l, l;
 
 -- rows IN a query: in a condition each pair of rows is compared, as a value the counts of rows with a NULL decide
 SELECT lv FROM l WHERE (id, lv) IN (SELECT id, 'a' FROM r) ORDER BY lv;

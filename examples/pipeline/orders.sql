@@ -105,4 +105,4 @@ WHERE p.order_id IS NULL AND o.status <> 'cancelled'
 ORDER BY o.order_id;
 
 -- what happened to the table: one commit, its id and time masked
-SELECT snapshot_id, committed_at, operation, summary['total-records'] AS records FROM lake.shop.orders$snapshots;
+SELECT snapshot_id, committed_at, operation, summary['total-records'] AS records FROM lake.shop.`orders$snapshots`;

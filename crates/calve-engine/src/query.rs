@@ -38,6 +38,9 @@ pub(crate) struct Query<'q> {
     /// Its operators, if its changes are wanted: then a column of changes stands behind its own. Without them it gives the
     /// rows that are left in the end.
     pub changes: Option<&'q Node>,
+    /// The key by which its changes are settled: then what comes are the rows that are left for each key, and the keys of
+    /// which none is left.
+    pub settled: Option<&'q [usize]>,
     /// How many parts of it may run at once. In one part the rows come in the order of their tables.
     pub partitions: usize,
 }
@@ -155,7 +158,21 @@ impl<'a> Runner<'a> {
         execute_stream(planned.plan.clone(), planned.optimised.state.task_ctx()).map_err(from_datafusion)
     }
 
+    /// Lowers a query and opens what it reads. No row is read.
+    ///
+    /// # Errors
+    /// What the lowering refuses, what a table's read options are wrong in.
+    pub fn check(&self, query: &Query<'_>) -> Result<()> {
+        self.lower(query, &Providers::default()).map(drop)
+    }
+
     fn optimise(&self, query: &Query<'_>, providers: &Providers, joins: Joins) -> Result<Optimised> {
+        let plan = self.lower(query, providers)?;
+        let state = spill::session_state(query.partitions(), self.runtime.clone(), joins);
+        Ok(Optimised { plan: state.optimize(&plan).map_err(from_datafusion)?, state })
+    }
+
+    fn lower(&self, query: &Query<'_>, providers: &Providers) -> Result<LogicalPlan> {
         let provider = |entry: &TableEntry| -> Result<Arc<dyn TableProvider>> {
             let provider = Resolved::provider(self.options, entry, &self.connectors)?;
             Ok(match downcast::<ConnectorHandle>(&entry.handle) {
@@ -167,12 +184,13 @@ impl<'a> Runner<'a> {
             Ok(provider_as_source(providers.get(entry, || provider(entry))?))
         };
         let context = LowerContext { eval: self.connectors.eval, source: &source };
-        let plan = match query.changes {
-            Some(node) => lower::changelog(node, &context)?,
-            None => lower::plan(query.rel, &context)?,
-        };
-        let state = spill::session_state(query.partitions(), self.runtime.clone(), joins);
-        Ok(Optimised { plan: state.optimize(&plan).map_err(from_datafusion)?, state })
+        match query.changes {
+            Some(node) => match query.settled {
+                Some(key) => lower::settled(node, key, &context),
+                None => lower::changelog(node, &context),
+            },
+            None => lower::plan(query.rel, &context),
+        }
     }
 
     async fn plan(&self, optimised: Optimised) -> Result<Planned> {

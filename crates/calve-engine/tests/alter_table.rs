@@ -27,7 +27,8 @@ async fn rows_written_before_are_read_as_the_table_is_now() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = batch(folder.path()).await;
     let s = &mut session;
-    run(s, "CREATE TABLE t (id INT NOT NULL, f FLOAT, d DECIMAL(5, 2), name STRING, gone INT, r ROW<x INT, y STRING>)").await;
+    run(s, "CREATE TABLE t (id INT NOT NULL, f FLOAT, d DECIMAL(5, 2), name STRING, gone INT, r ROW<x INT, y STRING>)")
+        .await;
     run(s, "INSERT INTO t SELECT 1, CAST(1.5 AS FLOAT), CAST(12.34 AS DECIMAL(5, 2)), 'a', 7, ROW(1, 'x')").await;
     run(s, "INSERT INTO t SELECT 2, CAST(NULL AS FLOAT), CAST(NULL AS DECIMAL(5, 2)), 'b', 8, ROW(2, 'y')").await;
     let first = rows(s, "SELECT snapshot_id FROM t$snapshots ORDER BY committed_at").await[0][0].clone().unwrap();
@@ -42,11 +43,7 @@ async fn rows_written_before_are_read_as_the_table_is_now() {
          ROW(3, 'z'), ROW(9, 'q'), 'new'",
     )
     .await;
-    assert_eq!(
-        sorted(s, "DESCRIBE t").await.len(),
-        9,
-        "born, id, d, tags, f, gone2, r, extra, gone"
-    );
+    assert_eq!(sorted(s, "DESCRIBE t").await.len(), 9, "born, id, d, tags, f, gone2, r, extra, gone");
     let all = [
         "- 1 12.34 - 1.5 a (1, x) - -",
         "- 2 - - - b (2, y) - -",
@@ -69,7 +66,10 @@ async fn rows_written_before_are_read_as_the_table_is_now() {
     ] {
         assert_eq!(sorted(s, &format!("SELECT id FROM t WHERE {filter}")).await, ids, "{filter}");
     }
-    assert_eq!(sorted(s, "SELECT SUM(id), SUM(d), COUNT(gone), MAX(f) FROM t").await, ["5000000003 1234567902.46 1 2.5"]);
+    assert_eq!(
+        sorted(s, "SELECT SUM(id), SUM(d), COUNT(gone), MAX(f) FROM t").await,
+        ["5000000003 1234567902.46 1 2.5"]
+    );
     // an older snapshot is read as the table is now, too
     let then = format!("SELECT id, gone2, gone, d FROM t /*+ OPTIONS('snapshot-id' = '{first}') */");
     assert_eq!(sorted(s, &then).await, ["1 a - 12.34"]);
@@ -109,7 +109,8 @@ async fn a_table_goes_up_to_other_format_versions_with_its_rows() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = batch(folder.path()).await;
     let s = &mut session;
-    run(s, "CREATE TABLE t (id INT NOT NULL, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('format-version' = '1')").await;
+    run(s, "CREATE TABLE t (id INT NOT NULL, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('format-version' = '1')")
+        .await;
     run(s, "INSERT INTO t VALUES (1, 'a'), (2, 'b')").await;
     run(s, "ALTER TABLE t SET ('format-version' = '2', 'write.upsert.enabled' = 'true')").await;
     run(s, "INSERT INTO t VALUES (2, 'B'), (3, 'c'), (3, 'cc')").await;
@@ -135,7 +136,11 @@ async fn partitions_change_and_their_columns_too() {
         run(s, &format!("INSERT INTO t VALUES (1, 1, {}, 'a'), (2, 2, {}, 'b')", day(1), day(2))).await;
         // the values of identity partitions were written as INT
         run(s, "ALTER TABLE t MODIFY p BIGINT").await;
-        run(s, &format!("INSERT INTO t VALUES (3, 5000000000, {}, 'c'), (4, CAST(2 AS BIGINT), {}, 'd')", day(3), day(4))).await;
+        run(
+            s,
+            &format!("INSERT INTO t VALUES (3, 5000000000, {}, 'c'), (4, CAST(2 AS BIGINT), {}, 'd')", day(3), day(4)),
+        )
+        .await;
         let all = "SELECT id, p, v FROM t";
         assert_eq!(sorted(s, all).await, ["1 1 a", "2 2 b", "3 5000000000 c", "4 2 d"], "v{version}");
         assert_eq!(sorted(s, &format!("{all} WHERE p = 2")).await, ["2 2 b", "4 2 d"]);
@@ -290,4 +295,30 @@ async fn a_table_without_columns_gets_others() {
     run(s, "ALTER TABLE t ADD a STRING").await;
     run(s, "INSERT INTO t VALUES ('x')").await;
     assert_eq!(sorted(s, "SELECT * FROM t").await, ["-", "x"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_of_a_jdbc_catalog_has_another_name_or_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = batch(folder.path()).await;
+    let s = &mut session;
+    let dir = folder.path().display();
+    run(
+        s,
+        &format!(
+            "CREATE CATALOG j WITH ('type' = 'iceberg', 'catalog-type' = 'jdbc', 'uri' = 'jdbc:sqlite:{dir}/c.db', \
+             'warehouse' = '{dir}/w'); CREATE DATABASE j.db; USE j.db"
+        ),
+    )
+    .await;
+    run(s, "CREATE TABLE t (a INT); INSERT INTO t VALUES (1); ALTER TABLE t RENAME TO u").await;
+    // the old name is free, and its new table shares nothing but the folder
+    run(s, "CREATE TABLE t (a INT); INSERT INTO t VALUES (7)").await;
+    assert_eq!(try_run(s, "ALTER TABLE t RENAME TO u").await.unwrap_err().code, "table-exists");
+    run(s, "DROP TABLE t").await;
+    run(s, &format!("ALTER TABLE u SET ('location' = '{dir}/moved')")).await;
+    run(s, "INSERT INTO u VALUES (2)").await;
+    assert_eq!(sorted(s, "SELECT * FROM u").await, ["1", "2"]);
+    assert!(folder.path().join("moved/metadata").is_dir());
+    assert_eq!(sorted(s, "SHOW TABLES").await, ["u"]);
 }

@@ -83,10 +83,7 @@ fn infer(op: Arithmetic, args: &[Arg]) -> Inferred {
     }
     let returns = rules::arithmetic_type(op, a.logical(), b.logical()).ok_or(Refusal::Types)?;
     // A quotient of DOUBLEs by 0 is infinite, but for constants Flink computes it before.
-    if op == Arithmetic::Divide
-        && is_zero(b.literal.as_ref())
-        && (!returns.is_approximate() || a.literal.is_some())
-    {
+    if op == Arithmetic::Divide && is_zero(b.literal.as_ref()) && (!returns.is_approximate() || a.literal.is_some()) {
         return Err(division_by_zero().into());
     }
     let arg = |arg: &Arg| -> DataType {

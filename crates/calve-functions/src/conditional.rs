@@ -135,7 +135,9 @@ fn infer_extreme(args: &[Arg]) -> Inferred {
         return Err(Refusal::Count("at least 1 arguments"));
     }
     let types: Vec<DataType> = args.iter().map(|a| a.data_type.clone()).collect();
-    let common = rules::merged_type(&types).filter(|t| !t.logical.is_constructed() && !t.logical.is_binary()).ok_or(Refusal::Types)?;
+    let common = rules::merged_type(&types)
+        .filter(|t| !t.logical.is_constructed() && !t.logical.is_binary())
+        .ok_or(Refusal::Types)?;
     Ok(Signature { args: in_common(args, &common), returns: operator::nullable_by(args, common.logical) })
 }
 

@@ -391,7 +391,11 @@ impl ScalarUDFImpl for KernelUdf {
         }
         if constant {
             let value = ScalarValue::try_from_array(&result, 0)?;
-            return Ok(ColumnarValue::Scalar(if self.call.keeps_zero_sign() { value } else { without_zero_sign(value) }));
+            return Ok(ColumnarValue::Scalar(if self.call.keeps_zero_sign() {
+                value
+            } else {
+                without_zero_sign(value)
+            }));
         }
         Ok(ColumnarValue::Array(result))
     }

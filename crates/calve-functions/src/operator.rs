@@ -158,7 +158,8 @@ pub(crate) fn compared(a: &Arg, b: &Arg, is_equality: bool) -> std::result::Resu
             }
         }
         (x, y) => {
-            if !is_equality && (x.is_constructed() || y.is_constructed()) {
+            let has_no_order = |t: &T| t.is_constructed() || *t == T::Variant;
+            if !is_equality && (has_no_order(x) || has_no_order(y)) {
                 return Err(Error::new("invalid-argument", format!("values of type {} have no order", a.data_type))
                     .with_detail(format!("Comparable type expected, but was '{}'.", a.data_type))
                     .into());
@@ -224,11 +225,20 @@ fn infer_distinct(args: &[Arg]) -> Inferred {
     Ok(Signature { args: infer_comparison(args, true)?, returns: LogicalType::Boolean.not_null() })
 }
 
-/// IN compares with each item; unlike `=` it casts a string to a number.
+/// IN compares with each item, in the kind of the value: a string with numbers as strings, a number with strings as
+/// numbers, where `=` takes neither.
 fn infer_list(args: &[Arg]) -> Inferred {
     let [value, items @ ..] = args else { return Err(Refusal::Count("at least 2 arguments")) };
     if items.is_empty() {
         return Err(Refusal::Count("at least 2 arguments"));
+    }
+    let known = || items.iter().map(Arg::logical).filter(|t| **t != LogicalType::Null);
+    if value.logical().is_character()
+        && known().any(LogicalType::is_numeric)
+        && known().all(|t| t.is_character() || t.is_numeric())
+    {
+        let texts = args.iter().map(|a| LogicalType::STRING.with_nullable(a.data_type.nullable)).collect();
+        return Ok(Signature { args: texts, returns: boolean(args) });
     }
     let mut common = value.clone();
     for item in items {

@@ -7,7 +7,6 @@ mod table;
 mod value;
 
 pub use table::TABLE;
-pub use calve_types::nearest;
 pub use value::{InvalidValue, parse_bytes, parse_duration};
 
 /// One option.
@@ -83,7 +82,7 @@ pub fn session_default(name: &str) -> Option<&'static str> {
 
 /// The known name at that place that `name` most likely was meant to be.
 pub fn suggest(name: &str, place: Place) -> Option<&'static str> {
-    nearest(name, TABLE.iter().filter(|o| o.stands_in(place)).map(|o| o.name))
+    calve_types::nearest(name, TABLE.iter().filter(|o| o.stands_in(place)).map(|o| o.name))
 }
 
 /// Checks a value against the option's type.

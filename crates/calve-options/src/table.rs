@@ -308,6 +308,13 @@ pub const TABLE: &[OptionDef] = &[
     ),
     option("write.data.path", &[Table], Text, None, "Folder of data files; unset: data below the table's location."),
     option(
+        "write.metadata.path",
+        &[Table],
+        Text,
+        None,
+        "Folder of metadata files; unset: metadata below the table's location. Not in a Hadoop catalog.",
+    ),
+    option(
         "write.metadata.metrics.default",
         &[Table],
         Text,
@@ -342,11 +349,7 @@ pub const TABLE: &[OptionDef] = &[
         &[Session, Write],
         "A table property; here it is 'compression-level'.",
     ),
-    ineffective(
-        "write.distribution-mode",
-        &[Session, Write],
-        "A table property; here it is 'distribution-mode'.",
-    ),
+    ineffective("write.distribution-mode", &[Session, Write], "A table property; here it is 'distribution-mode'."),
     // an INSERT says itself whether it overwrites
     ineffective("overwrite-enabled", &[Session], "Write INSERT OVERWRITE, or put it into an OPTIONS hint."),
     ineffective("branch", &[Session], "Put it into an OPTIONS hint behind the table's name."),

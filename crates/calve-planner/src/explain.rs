@@ -170,8 +170,7 @@ fn invocation(window: Window, time: usize) -> String {
     };
     // the last one is an offset, which is written only if there is one
     let written = lengths.len() - usize::from(lengths.last() == Some(&0));
-    let lengths: Vec<String> =
-        lengths.iter().take(written).map(|length| format!("{length}:INTERVAL SECOND")).collect();
+    let lengths: Vec<String> = lengths.iter().take(written).map(|length| format!("{length}:INTERVAL SECOND")).collect();
     format!("{name}(DESCRIPTOR(${time}), {})", lengths.join(", "))
 }
 

@@ -20,6 +20,8 @@ pub struct Match {
     pub elements: Vec<Element>,
     /// `AFTER MATCH`.
     pub skip: Skip,
+    /// `WITHIN`: the time from the first row on that a match must stay below, in milliseconds.
+    pub within: Option<i64>,
     /// `DEFINE`: for each variable the condition of its rows, if it has one.
     pub definitions: Vec<Option<Formula>>,
     /// `MEASURES`.

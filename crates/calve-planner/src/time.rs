@@ -172,7 +172,11 @@ impl Rel {
             | RelKind::Watermark { input, .. }
             | RelKind::Unnest { input, .. }
             | RelKind::Limit { input, .. } => {
-                if column < input.fields.len() { input.window(column) } else { None }
+                if column < input.fields.len() {
+                    input.window(column)
+                } else {
+                    None
+                }
             }
             RelKind::Join { left, right, .. } => match column.checked_sub(left.fields.len()) {
                 None => left.window(column),

@@ -446,11 +446,7 @@ fn multiset_operator(parser: &Parser) -> Option<(&'static str, usize)> {
         ("EXCEPT", "MULTISET EXCEPT", "MULTISET EXCEPT ALL"),
     ];
     let (_, distinct, all) = operators.into_iter().find(|(word, ..)| next(1, word))?;
-    if next(2, "ALL") {
-        Some((all, 3))
-    } else {
-        Some((distinct, 2 + usize::from(next(2, "DISTINCT"))))
-    }
+    if next(2, "ALL") { Some((all, 3)) } else { Some((distinct, 2 + usize::from(next(2, "DISTINCT")))) }
 }
 
 /// `e IS [NOT] JSON [VALUE | OBJECT | ARRAY | SCALAR]` as a call.

@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow};
 
 use calve_types::{Error, Location, Result, Span};
 use sqlparser::ast::{self, Visit, Visitor};
-use sqlparser::tokenizer::{Token, Tokenizer};
+use sqlparser::tokenizer::{self, Token, TokenWithSpan, Tokenizer};
 
 use crate::dialect::FlinkDialect;
 use crate::parser::depth::on_deep_stack;
@@ -44,20 +44,21 @@ impl Hints {
     pub(crate) fn add(&mut self, behind: Location, text: &str, span: Span) -> Result<()> {
         let wrong = |what: String| Error::new("syntax-error", what).at(span);
         let tokens = Tokenizer::new(&FlinkDialect, text)
-            .tokenize()
+            .tokenize_with_location()
             .map_err(|e| wrong(format!("hint cannot be read: {}", e.message.to_lowercase())))?;
-        let mut tokens = tokens.into_iter().filter(|t| !matches!(t, Token::Whitespace(_) | Token::EOF)).peekable();
+        let mut tokens =
+            tokens.into_iter().filter(|t| !matches!(t.token, Token::Whitespace(_) | Token::EOF)).peekable();
         while let Some(token) = tokens.next() {
-            let name = match token {
+            let name = match token.token {
                 Token::Word(w) => w.value.to_ascii_uppercase(),
                 Token::Comma => continue,
                 other => return Err(wrong(format!("expected the name of a hint, found '{other}'"))),
             };
             let mut arguments = vec![];
-            if tokens.next_if_eq(&Token::LParen).is_some() {
+            if tokens.next_if(|t| t.token == Token::LParen).is_some() {
                 loop {
                     match tokens.next() {
-                        Some(Token::RParen) => break,
+                        Some(TokenWithSpan { token: Token::RParen, .. }) => break,
                         Some(token) => arguments.push(token),
                         None => return Err(wrong(format!("hint '{name}' has no closing parenthesis"))),
                     }
@@ -65,7 +66,7 @@ impl Hints {
             }
             let mut hint = Hint { name, table: TableHint { options: vec![], span }, tables: vec![] };
             match hint.name.as_str() {
-                "OPTIONS" => hint.table.options = options(&arguments).map_err(wrong)?,
+                "OPTIONS" => hint.table.options = options(&arguments, span)?,
                 name if JOINS.contains(&name) => hint.tables = names(&arguments),
                 name if OPTIMIZER.contains(&name) => {}
                 name => return Err(wrong(format!("unknown hint '{name}'"))),
@@ -215,25 +216,45 @@ impl Visitor for Places {
 }
 
 /// The names in a hint of joins: words and dots between commas.
-fn names(tokens: &[Token]) -> Vec<String> {
+fn names(tokens: &[TokenWithSpan]) -> Vec<String> {
     let text = |token: &Token| match token {
         Token::Word(word) => word.value.clone(),
         Token::SingleQuotedString(text) => text.clone(),
         other => other.to_string(),
     };
-    let entries = tokens.split(|t| *t == Token::Comma).filter(|entry| !entry.is_empty());
-    entries.map(|entry| entry.iter().map(text).collect()).collect()
+    let entries = tokens.split(|t| t.token == Token::Comma).filter(|entry| !entry.is_empty());
+    entries.map(|entry| entry.iter().map(|t| text(&t.token)).collect()).collect()
 }
 
-fn options(tokens: &[Token]) -> std::result::Result<Vec<(String, String)>, String> {
-    tokens
-        .split(|t| *t == Token::Comma)
-        .filter(|entry| !entry.is_empty())
+/// The entries of an OPTIONS hint that stands at `span`.
+fn options(tokens: &[TokenWithSpan], span: Span) -> Result<Vec<(String, String)>> {
+    let entries = tokens.split(|t| t.token == Token::Comma).filter(|entry| !entry.is_empty());
+    entries
         .map(|entry| match entry {
-            [Token::SingleQuotedString(key), Token::Eq, Token::SingleQuotedString(value)] => {
-                Ok((key.clone(), value.clone()))
-            }
-            _ => Err("an OPTIONS hint holds entries 'key' = 'value'".to_owned()),
+            [key, equals, value] if equals.token == Token::Eq => match (&key.token, &value.token) {
+                (Token::SingleQuotedString(k), Token::SingleQuotedString(v)) => Ok((k.clone(), v.clone())),
+                (Token::SingleQuotedString(_), _) => Err(no_entry(value, span)),
+                _ => Err(no_entry(key, span)),
+            },
+            [first, ..] => Err(no_entry(first, span)),
+            [] => Err(Error::internal("an entry without tokens")),
         })
         .collect()
+}
+
+/// The error for what is no entry, at a token of the hint's text.
+fn no_entry(token: &TokenWithSpan, hint: Span) -> Error {
+    // the text begins behind `/*+`
+    let shift = |at: tokenizer::Location| {
+        let at = location_of(at);
+        match at.line {
+            1 => Location {
+                line: hint.start.line,
+                column: hint.start.column.saturating_add(at.column).saturating_add(2),
+            },
+            line => Location { line: hint.start.line.saturating_add(line) - 1, ..at },
+        }
+    };
+    let place = Span::new(shift(token.span.start), shift(token.span.end));
+    Error::new("syntax-error", "an OPTIONS hint holds entries 'key' = 'value'").at(place)
 }

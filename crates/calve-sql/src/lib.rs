@@ -2,10 +2,31 @@
 //!
 //! 1. [`split`] cuts a script into [`ScriptStatement`]s, each with its text and place.
 //! 2. [`parse`] turns one into a [`Statement`]: everything but queries is parsed here, by `parser/`, one file for each
-//!    kind of object; queries come from `sqlparser` with [`FlinkDialect`] in front, after `parser/rewrite.rs` has put
-//!    their tokens into words that sqlparser reads. What its tree has no place for is handed through it in disguise:
-//!    [`decode_type`] reads the types of casts back, [`json_clauses`] the clauses of JSON functions, [`Query::hints`]
-//!    keeps the hints that stood behind table names.
+//!    kind of object. Queries and expressions go through three hands:
+//!    * `grammar/` checks them by Flink's own rules, so that what Flink refuses is refused where Flink's parser stops, and
+//!      what it accepts is never called a mistake;
+//!    * `parser/rewrite.rs` puts their tokens into words that sqlparser reads;
+//!    * `sqlparser` builds the tree, with [`FlinkDialect`] in front.
+//!
+//!    What sqlparser's tree has no place for is handed through it in disguise, with spans:
+//!
+//!    | Flink | in the tree |
+//!    |---|---|
+//!    | the type of a cast | a custom type, which [`decode_type`] reads back |
+//!    | a JSON function | a call, whose clauses [`json_clauses`] reads back |
+//!    | a hint | not there: [`Query::hints`] keeps it by its place |
+//!    | `TABLE t PARTITION BY (k, l) ORDER BY o`, an argument | a call of `TABLE` with the name, OVER its clauses |
+//!    | `f(a => 1)` | a named argument |
+//!    | `(a - b) DAY TO SECOND` | a call of [`DIFFERENCE`] with `a - b` and the text of the unit |
+//!    | `MAP[..]`, `MULTISET[..]` | calls of `MAP` and `MULTISET` |
+//!    | `a MEMBER OF b` and its like, `BETWEEN SYMMETRIC`, `IS JSON` | calls of functions of these names |
+//!    | `ROLLUP`, `CUBE` inside of GROUPING SETS | calls; GROUPING SETS inside of it is an expression of its own |
+//!    | `PATTERN (..) WITHIN i` | the first symbol that DEFINE defines, named [`WITHIN`] |
+//!    | `FINAL f(..)`, `RUNNING f(..)` | calls of `FINAL` and `RUNNING` with the call |
+//!    | `A+?` | a repetition of a repetition; `(A+)?` has a group between |
+//!    | `U&'..' UESCAPE 'c'` | the string that is meant |
+//!
+//!    An alias is quoted in the tree, whatever it was in the text: sqlparser has keywords that are names in Flink.
 //! 3. [`print`](mod@print) turns expressions and queries into text again, as Flink's SHOW CREATE spells them.
 //!
 //! [`keywords`] and [`lexemes`] serve a prompt: they complete and highlight what is not a statement yet.

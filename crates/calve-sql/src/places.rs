@@ -6,11 +6,49 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use crate::tokens::location_of;
 
 /// What an expression or clause may begin with that the tree has no place for.
-const LEADING: [&str; 39] = [
-    "(", "[", "-", "+", "NOT", "CAST", "TRY_CAST", "DATE", "TIME", "TIMESTAMP", "INTERVAL", "ARRAY", "MAP", "MULTISET",
-    "ROW", "EXTRACT", "SUBSTRING", "OVERLAY", "TRIM", "POSITION", "CEIL", "FLOOR", "VALUES", "WHERE", "QUALIFY", "INSERT",
-    "RECURSIVE", "EXISTS", "LEFT", "RIGHT", "FULL", "JOIN", "CASE",
-    "ROWS", "RANGE", "INNER", "UPDATE", "DELETE", "MERGE",
+const LEADING: [&str; 42] = [
+    "(",
+    "[",
+    "-",
+    "+",
+    "NOT",
+    "CAST",
+    "TRY_CAST",
+    "DATE",
+    "TIME",
+    "TIMESTAMP",
+    "INTERVAL",
+    "ARRAY",
+    "MAP",
+    "MULTISET",
+    "ROW",
+    "EXTRACT",
+    "SUBSTRING",
+    "OVERLAY",
+    "TRIM",
+    "POSITION",
+    "CEIL",
+    "FLOOR",
+    "VALUES",
+    "WHERE",
+    "QUALIFY",
+    "INSERT",
+    "RECURSIVE",
+    "EXISTS",
+    "LEFT",
+    "RIGHT",
+    "FULL",
+    "JOIN",
+    "CASE",
+    "ROWS",
+    "RANGE",
+    "INNER",
+    "UPDATE",
+    "DELETE",
+    "MERGE",
+    "DISTINCT",
+    "ALL",
+    "UNBOUNDED",
 ];
 
 /// The tokens of a query: where each stands, and which of [`LEADING`] it is.
@@ -34,14 +72,14 @@ impl Places {
         Self(tokens.iter().map(|t| (location_of(t.span.start), known(&t.token))).collect())
     }
 
-    /// The place of the token directly before the one at `at`, if it is one of `words`; an opening bracket between them
-    /// may be left out.
+    /// The place of the token directly before the one at `at`, if it is one of `words`. Opening brackets between them are
+    /// passed over, unless `(` is one of the words.
     pub fn before(&self, at: Location, words: &[&str]) -> Option<Location> {
-        let index = self.index(at)?;
-        match self.word(index.checked_sub(1)?) {
-            Some("(" | "[") if !words.contains(&"(") => self.among(index.checked_sub(2)?, words),
-            _ => self.among(index - 1, words),
+        let mut index = self.index(at)?.checked_sub(1)?;
+        while matches!(self.word(index), Some("(" | "[")) && !words.contains(&"(") {
+            index = index.checked_sub(1)?;
         }
+        self.among(index, words)
     }
 
     /// The place of the nearest of `words` among the `count` tokens before the one at `at`.

@@ -52,18 +52,16 @@ pub fn split(text: &str) -> Vec<ScriptStatement> {
     while !splitter.rest.is_empty() {
         let before = splitter.clone();
         let Some(statement) = splitter.statement() else { continue };
-        let open = splitter.crossed.take().filter(|_| statement.error.is_none() && statement.text.len() <= effort);
-        match open {
-            Some(open) if {
-                effort -= statement.text.len();
-                fails_from(&statement, open.place)
-            } =>
-            {
+        let crossed = splitter.crossed.take().filter(|_| statement.text.len() <= effort);
+        if let Some(crossed) = crossed {
+            effort -= statement.text.len();
+            if statement.error.is_some() || fails_from(&statement, crossed.place) {
                 splitter = before;
-                statements.push(splitter.cut(open));
+                statements.push(splitter.cut(crossed));
+                continue;
             }
-            _ => statements.push(statement),
         }
+        statements.push(statement);
     }
     statements
 }
@@ -269,7 +267,9 @@ impl<'a> Splitter<'a> {
             let done = whole.len() - self.rest.len();
             match piece(self.rest, self.comments_end) {
                 Err(what) => {
-                    self.comments_end &= what != COMMENT;
+                    if what == COMMENT {
+                        (self.comments_end, self.crossed) = (false, None);
+                    }
                     let start = self.place;
                     let length = line_end(self.rest);
                     self.take(length.map_or(self.rest.len(), |length| length + 1));

@@ -154,9 +154,10 @@ fn decoded(text: &str, mark: char) -> Option<String> {
     Some(String::from_utf16_lossy(&units))
 }
 
-/// Whether a token is the `_UTF16` of the string directly behind it.
+/// Whether a token is the character set of the string directly behind it, `_UTF16` or `_UTF8`.
 fn marks(mark: &TokenWithSpan, string: &TokenWithSpan) -> bool {
-    matches!(&mark.token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("_UTF16"))
+    let sets = ["_UTF16", "_UTF8"];
+    matches!(&mark.token, Token::Word(w) if w.quote_style.is_none() && sets.iter().any(|s| w.value.eq_ignore_ascii_case(s)))
         && mark.span.end == string.span.start
 }
 

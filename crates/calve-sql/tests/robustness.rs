@@ -123,6 +123,16 @@ fn comments_without_end_take_linear_time() {
 }
 
 #[test]
+fn quotes_over_the_end_of_statements_take_linear_time() {
+    let started = std::time::Instant::now();
+    assert_eq!(split(&"SELECT f('a;\n".repeat(50_000)).len(), 50_000);
+    for line in ["'a;\n'b\n", "SELECT `a;\n", "'a;\n`b;\n", "'';\n'", "'a;\n''b''", "/* 'a;\n"] {
+        drop(split(&line.repeat(50_000)));
+    }
+    assert!(started.elapsed().as_secs() < 40, "{:?}", started.elapsed());
+}
+
+#[test]
 fn a_long_script_is_split_in_time() {
     let script = "INSERT INTO t VALUES (1, 'a''b'); -- comment\n".repeat(100_000);
     let started = std::time::Instant::now();

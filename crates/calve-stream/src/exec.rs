@@ -90,7 +90,11 @@ impl ExecutionPlan for StreamExec {
         let inputs = self.inputs.iter().map(|i| i.execute(0, task.clone())).collect::<Result<Vec<_>>>()?;
         let work = Work {
             running: self.operator.start(&task)?,
-            inputs: inputs.into_iter().enumerate().collect(),
+            inputs: if self.operator.reads_last_first() {
+                inputs.into_iter().enumerate().rev().collect()
+            } else {
+                inputs.into_iter().enumerate().collect()
+            },
             rest: None,
             out: VecDeque::new(),
             memory: MemoryConsumer::new(self.operator.name()).register(task.memory_pool()),

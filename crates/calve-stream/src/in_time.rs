@@ -36,7 +36,8 @@ impl InTime {
     /// `internal` for a schema that does not fit.
     pub fn new(input: SchemaRef, width: usize, since: Option<i64>) -> Result<Self> {
         let times = input.fields().iter().rev().take(2);
-        let are_times = times.filter(|f| matches!(f.data_type(), DataType::Timestamp(TimeUnit::Microsecond, _))).count() == 2;
+        let are_times =
+            times.filter(|f| matches!(f.data_type(), DataType::Timestamp(TimeUnit::Microsecond, _))).count() == 2;
         if !are_times || width + 2 > input.fields().len() {
             return Err(internal("rows without times"));
         }
@@ -144,5 +145,48 @@ impl Running for Passing {
 
     fn size(&self) -> usize {
         self.size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use arrow::array::{ArrayRef, StringArray, TimestampMicrosecondArray};
+    use arrow::datatypes::Field;
+
+    use super::*;
+
+    /// Which rows of a key, a time and the watermark before them, in milliseconds, are in time.
+    fn run(since: Option<i64>, rows: &[(&str, i64, Option<i64>)]) -> Vec<i64> {
+        let time = DataType::Timestamp(TimeUnit::Microsecond, None);
+        let schema = Arc::new(Schema::new(vec![
+            Field::new("t", time.clone(), true),
+            Field::new("key", DataType::Utf8, true),
+            Field::new("time", time.clone(), true),
+            Field::new("watermark", time, true),
+        ]));
+        let keys: ArrayRef = Arc::new(StringArray::from_iter_values(rows.iter().map(|r| r.0)));
+        let times: ArrayRef = Arc::new(TimestampMicrosecondArray::from_iter_values(rows.iter().map(|r| r.1 * 1000)));
+        let marks: ArrayRef =
+            Arc::new(rows.iter().map(|r| r.2.map(|m| m * 1000)).collect::<TimestampMicrosecondArray>());
+        let batch = RecordBatch::try_new(schema.clone(), vec![times.clone(), keys, times, marks]).unwrap();
+        let mut running = InTime::new(schema, 1, since).unwrap().start(&Arc::new(TaskContext::default())).unwrap();
+        let mut out = vec![];
+        running.rows(0, &batch, &mut out).unwrap();
+        out[0].column(0).as_primitive::<TimestampMicrosecondType>().values().iter().map(|t| t / 1000).collect()
+    }
+
+    #[test]
+    fn a_row_is_late_behind_one_that_was_given() {
+        let rows = [("a", 1, None), ("b", 14, None), ("a", 9, Some(13)), ("b", 13, Some(24)), ("a", 24, Some(24))];
+        // 9 is behind the watermark, but of its key only 1 was given
+        assert_eq!(run(Some(0), &rows), [1, 14, 9, 24]);
+    }
+
+    #[test]
+    fn rows_of_1970_and_before_are_late_where_flink_says_so() {
+        let rows = [("a", -5, None), ("a", 0, None), ("a", 1, None)];
+        assert_eq!(run(Some(0), &rows), [1]);
+        assert_eq!(run(None, &rows), [-5, 0, 1]);
     }
 }

@@ -142,6 +142,10 @@ impl Operator for Join {
         Arc::new(Schema::new(fields))
     }
 
+    fn reads_last_first(&self) -> bool {
+        true
+    }
+
     fn start(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Running>> {
         let [left, right] = &self.inputs;
         let keyed = |input: &Input| {

@@ -7,13 +7,12 @@
 //! 1. the columns of the relation, by position;
 //! 2. then, if the stream *changes* rows, a column [`OP`] of Int8 without NULLs: Flink's `RowKind` of each row as
 //!    [`Op`] numbers them, 0 `+I`, 1 `-U`, 2 `+U`, 3 `-D`. A stream that only adds rows has no such column, and every row
-//!    of it is a `+I`;
-//! 3. then, if the stream is *timed*, a column [`WATERMARK`] of Int64 without NULLs: the watermark in force when the row
-//!    arrives, in milliseconds since the epoch: the largest one before the row, [`i64::MIN`] before the first one. It
-//!    never falls. The end of the input is the last watermark, [`i64::MAX`]. An operator that advances with time first
-//!    does what the watermark of a row asks for, then takes the row.
+//!    of it is a `+I`.
 //!
-//! Both are columns like others to DataFusion: projections and filters without state carry them along. A plan says by
+//! The watermark in force when a row arrives is a column of the relation itself ([`WATERMARK`], where something asks for
+//! it: see [`watermark`]), so that it goes along with its row.
+//!
+//! The changes are a column like others to DataFusion: projections and filters without state carry it along. A plan says by
 //! position which columns are there; names are for people who read plans.
 //!
 //! # An operator
@@ -42,7 +41,11 @@ pub mod pattern;
 pub mod planner;
 pub mod rows;
 pub mod sets;
+pub mod settle;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;
 pub mod top;
 pub mod session;
 pub mod temporal;

@@ -70,6 +70,8 @@ pub struct Match {
     pub elements: Vec<Element>,
     /// Where the next match may begin.
     pub skip: Skip,
+    /// How many milliseconds behind its first row a match's last row must be at most, and one less.
+    pub within: Option<i64>,
     /// For each variable the BOOLEAN that its rows fulfil; without one, all rows do.
     pub definitions: Vec<Option<Formula>>,
     /// What a match gives.
@@ -116,6 +118,7 @@ impl Operator for Match {
             keys: self.keys.clone(),
             elements: self.elements.clone(),
             skip: self.skip,
+            within: self.within.map(|limit| (limit, self.order.first().map_or(0, |(column, _)| *column))),
             definitions: definitions.collect::<Result<_>>()?,
             measures: Ready::new(&self.measures, &self.input)?,
             schema: self.schema.clone(),
@@ -136,6 +139,8 @@ struct Matching {
     keys: Vec<usize>,
     elements: Vec<Element>,
     skip: Skip,
+    /// The limit, and the column of times.
+    within: Option<(i64, usize)>,
     definitions: Vec<Option<Ready>>,
     measures: Ready,
     schema: SchemaRef,
@@ -212,6 +217,16 @@ impl Ready {
     }
 }
 
+/// The time of a row in milliseconds.
+fn millis(rows: &BTreeMap<u64, Row>, row: u64, column: usize) -> Result<i64> {
+    let value = rows.get(&row).ok_or_else(|| internal("a row of a match is missing"))?.value(column)?;
+    match value {
+        ScalarValue::TimestampMicrosecond(Some(micros), _) => Ok(micros.div_euclid(1000)),
+        ScalarValue::TimestampNanosecond(Some(nanos), _) => Ok(nanos.div_euclid(1_000_000)),
+        _ => Err(internal("a row of a match without time")),
+    }
+}
+
 impl Running for Matching {
     fn rows(&mut self, _: usize, batch: &RecordBatch, out: &mut Vec<RecordBatch>) -> Result<usize> {
         let keys = self.codec.encode(&rows::columns(batch, &self.keys)?)?;
@@ -252,6 +267,18 @@ impl Matching {
             return Err(internal("no rows of a key"));
         };
         rows.insert(number, Row { batch: batch.clone(), row });
+        if let Some((limit, column)) = self.within {
+            let now = millis(&rows, number, column)?;
+            let mut expired = None;
+            for first in matches.starts() {
+                if now.saturating_sub(millis(&rows, first, column)?) >= limit {
+                    expired = expired.max(Some(first));
+                }
+            }
+            if let Some(expired) = expired {
+                matches.drop_until(expired);
+            }
+        }
         let definitions = &self.definitions;
         let mut accepts = |taken: &Taken| {
             let Some((element, _)) = taken.last() else { return Ok(false) };

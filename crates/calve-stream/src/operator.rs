@@ -28,6 +28,12 @@ pub trait Operator: fmt::Debug + Send + Sync {
         &[]
     }
 
+    /// Whether the inputs are read in turn beginning with the last one, not with the first. The changelog is right in any
+    /// order; it is shorter if a join knows the rows of its right side early, as it does in Flink more often than not.
+    fn reads_last_first(&self) -> bool {
+        false
+    }
+
     /// Its state before the first row.
     ///
     /// # Errors

@@ -68,6 +68,16 @@ impl Matches {
         self.open.iter().map(|open| start(&open.taken)).chain(self.complete.iter().map(start)).min()
     }
 
+    /// The first rows of the open matches.
+    pub fn starts(&self) -> impl Iterator<Item = u64> {
+        self.open.iter().map(|open| start(&open.taken))
+    }
+
+    /// Ends the open matches that began at this row or before.
+    pub fn drop_until(&mut self, row: u64) {
+        self.open.retain(|open| start(&open.taken) > row);
+    }
+
     /// How many rows the open and complete matches refer to.
     pub fn size(&self) -> usize {
         let rows = self.open.iter().map(|open| open.taken.len()).chain(self.complete.iter().map(Vec::len));

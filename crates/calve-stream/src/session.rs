@@ -195,7 +195,9 @@ impl Running for Sessions {
         let count = columns.len();
         let numbers = |from_end: usize| {
             let column = count.checked_sub(from_end).and_then(|i| columns.get(i));
-            column.and_then(|c| c.as_primitive_opt::<Int64Type>()).ok_or_else(|| internal("sessions of rows without times"))
+            column
+                .and_then(|c| c.as_primitive_opt::<Int64Type>())
+                .ok_or_else(|| internal("sessions of rows without times"))
         };
         let (times, watermarks) = (numbers(2)?, numbers(1)?);
         let part = |from: usize, to: usize| columns.get(from..to).ok_or_else(|| internal("sessions without keys"));
@@ -223,5 +225,71 @@ impl Running for Sessions {
 
     fn size(&self) -> usize {
         self.size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use arrow::array::{Int64Array, StringArray};
+
+    use super::*;
+
+    /// Rows of a key, a time and the watermark before them, and the sessions they are in: key, time, start, end.
+    fn run(gap: i64, rows: &[(&str, i64, Option<i64>)]) -> Vec<(String, i64, i64, i64)> {
+        let schema = Arc::new(Schema::new(vec![
+            Field::new("k", DataType::Utf8, true),
+            Field::new("t", DataType::Int64, false),
+            Field::new("key", DataType::Utf8, true),
+            Field::new("time", DataType::Int64, true),
+            Field::new("watermark", DataType::Int64, true),
+        ]));
+        let keys: ArrayRef = Arc::new(StringArray::from_iter_values(rows.iter().map(|r| r.0)));
+        let times: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.iter().map(|r| r.1)));
+        let marks: ArrayRef = Arc::new(rows.iter().map(|r| r.2).collect::<Int64Array>());
+        let columns = vec![keys.clone(), times.clone(), keys, times, marks];
+        let batch = RecordBatch::try_new(schema.clone(), columns).unwrap();
+        let session = Session::new(schema, 2, gap).unwrap();
+        let mut running = session.start(&Arc::new(TaskContext::default())).unwrap();
+        let mut out = vec![];
+        running.rows(0, &batch, &mut out).unwrap();
+        running.end(0, &mut out).unwrap();
+        assert_eq!(running.size(), 0, "all state is gone");
+        let mut found = vec![];
+        for batch in out {
+            let number = |i: usize, row: usize| batch.column(i).as_primitive::<Int64Type>().value(row);
+            for row in 0..batch.num_rows() {
+                let key = batch.column(0).as_string::<i32>().value(row).to_owned();
+                found.push((key, number(1, row), number(2, row), number(3, row)));
+            }
+        }
+        found
+    }
+
+    fn row(key: &str, time: i64, start: i64, end: i64) -> (String, i64, i64, i64) {
+        (key.to_owned(), time, start, end)
+    }
+
+    #[test]
+    fn a_pause_ends_a_session() {
+        // a row exactly a gap later is in it still
+        let rows = [("a", 1, None), ("b", 4, None), ("a", 6, None), ("a", 12, None)];
+        let expected = [row("b", 4, 4, 9), row("a", 1, 1, 11), row("a", 6, 1, 11), row("a", 12, 12, 17)];
+        assert_eq!(run(5, &rows), expected);
+    }
+
+    #[test]
+    fn a_row_between_joins_sessions() {
+        let rows = [("a", 1, None), ("a", 9, None), ("a", 5, None)];
+        let expected = [row("a", 1, 1, 14), row("a", 9, 1, 14), row("a", 5, 1, 14)];
+        assert_eq!(run(5, &rows), expected);
+    }
+
+    #[test]
+    fn late_rows_are_dropped_unless_their_session_goes_on() {
+        // that of 1 ends at 6, with the watermark 5, and that of 2 would end at 7, with 6; that of 9 and 13 goes on
+        let rows = [("a", 1, None), ("a", 9, Some(4)), ("a", 13, Some(5)), ("a", 2, Some(6)), ("a", 8, Some(12))];
+        let expected = [row("a", 1, 1, 6), row("a", 9, 8, 18), row("a", 13, 8, 18), row("a", 8, 8, 18)];
+        assert_eq!(run(5, &rows), expected);
     }
 }

@@ -42,15 +42,11 @@ impl TemporalJoin {
     ///
     /// # Errors
     /// `internal` for schemas that do not fit.
-    pub fn new(
-        inputs: [(&Schema, Side); 2],
-        outer: bool,
-        latest: bool,
-        schema: SchemaRef,
-    ) -> Result<Self> {
+    pub fn new(inputs: [(&Schema, Side); 2], outer: bool, latest: bool, schema: SchemaRef) -> Result<Self> {
         let [(left, rows), (right, versions)] = inputs;
         let time = |s: &Schema| s.fields().last().map(|f| f.data_type().clone());
-        let timed = [left, right].iter().all(|s| matches!(time(s), Some(DataType::Timestamp(TimeUnit::Microsecond, _))));
+        let timed =
+            [left, right].iter().all(|s| matches!(time(s), Some(DataType::Timestamp(TimeUnit::Microsecond, _))));
         let keys = |s: &Schema, side: Side| s.fields().len().checked_sub(side.width + 1);
         if !timed || keys(left, rows) != keys(right, versions) || schema.fields().len() != rows.width + versions.width {
             return Err(internal("a temporal join of columns that do not fit"));
@@ -163,10 +159,14 @@ impl Joining {
             }
         }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let fields: Vec<_> =
-            self.schema.fields().iter().skip(self.rows.width).zip(&parts.columns).map(|(f, c)| {
-                arrow::datatypes::Field::new(f.name(), c.data_type().clone(), true)
-            }).collect();
+        let fields: Vec<_> = self
+            .schema
+            .fields()
+            .iter()
+            .skip(self.rows.width)
+            .zip(&parts.columns)
+            .map(|(f, c)| arrow::datatypes::Field::new(f.name(), c.data_type().clone(), true))
+            .collect();
         let kept = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), parts.columns, &options)?;
         self.size += kept.get_array_memory_size();
         self.read.push(kept);
@@ -207,7 +207,8 @@ impl Joining {
         if rows.is_empty() {
             return Ok(None);
         }
-        let mut columns = parts.columns.iter().map(|c| take(c, &rows, None)).collect::<std::result::Result<Vec<_>, _>>()?;
+        let mut columns =
+            parts.columns.iter().map(|c| take(c, &rows, None)).collect::<std::result::Result<Vec<_>, _>>()?;
         match &self.all {
             Some(all) => {
                 for column in all.columns() {
@@ -215,7 +216,11 @@ impl Joining {
                 }
             }
             None => columns.extend(
-                self.schema.fields().iter().skip(self.rows.width).map(|f| arrow::array::new_null_array(f.data_type(), rows.len())),
+                self.schema
+                    .fields()
+                    .iter()
+                    .skip(self.rows.width)
+                    .map(|f| arrow::array::new_null_array(f.data_type(), rows.len())),
             ),
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
@@ -259,5 +264,81 @@ impl Running for Joining {
 
     fn size(&self) -> usize {
         self.size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use arrow::array::{Int64Array, StringArray, TimestampMicrosecondArray};
+    use arrow::datatypes::{Field, Int64Type};
+
+    use super::*;
+
+    type Row = (i64, Option<&'static str>, i64);
+
+    fn batch(rows: &[Row]) -> RecordBatch {
+        let schema = Arc::new(Schema::new(vec![
+            Field::new("v", DataType::Int64, true),
+            Field::new("key", DataType::Utf8, true),
+            Field::new("time", DataType::Timestamp(TimeUnit::Microsecond, None), true),
+        ]));
+        let values = Int64Array::from_iter_values(rows.iter().map(|r| r.0));
+        let keys = rows.iter().map(|r| r.1).collect::<StringArray>();
+        let times = TimestampMicrosecondArray::from_iter_values(rows.iter().map(|r| r.2));
+        RecordBatch::try_new(schema, vec![Arc::new(values), Arc::new(keys), Arc::new(times)]).unwrap()
+    }
+
+    fn run(outer: bool, latest: bool, rows: &[Row], versions: &[Row]) -> Vec<(i64, Option<i64>)> {
+        let (rows, versions) = (batch(rows), batch(versions));
+        let out_schema =
+            Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, true), Field::new("b", DataType::Int64, true)]));
+        let (left, right) = (rows.schema(), versions.schema());
+        let sides = [(left.as_ref(), Side { width: 1 }), (right.as_ref(), Side { width: 1 })];
+        let join = TemporalJoin::new(sides, outer, latest, out_schema).unwrap();
+        let mut running = join.start(&Arc::new(TaskContext::default())).unwrap();
+        let mut out = vec![];
+        // rows come before the versions, and after them
+        running.rows(0, &rows, &mut out).unwrap();
+        assert!(out.is_empty());
+        if versions.num_rows() > 0 {
+            running.rows(1, &versions, &mut out).unwrap();
+        }
+        running.end(1, &mut out).unwrap();
+        let first = read(&out);
+        out.clear();
+        running.rows(0, &rows, &mut out).unwrap();
+        assert_eq!(read(&out), first);
+        first
+    }
+
+    fn read(out: &[RecordBatch]) -> Vec<(i64, Option<i64>)> {
+        let column = |b: &RecordBatch, i: usize| b.column(i).as_primitive::<Int64Type>().iter().collect::<Vec<_>>();
+        out.iter()
+            .flat_map(|b| column(b, 0).into_iter().map(Option::unwrap).zip(column(b, 1)).collect::<Vec<_>>())
+            .collect()
+    }
+
+    const VERSIONS: [Row; 4] =
+        [(110, Some("e"), 900), (120, Some("e"), 1030), (115, Some("e"), 1010), (121, Some("e"), 1030)];
+
+    #[test]
+    fn the_last_version_not_later_than_the_row() {
+        let rows =
+            [(1, Some("e"), 1000), (2, Some("e"), 1100), (3, Some("e"), 1020), (4, Some("e"), 800), (5, None, 999)];
+        assert_eq!(run(false, false, &rows, &VERSIONS), [(1, Some(110)), (2, Some(121)), (3, Some(115))]);
+        let outer = [(1, Some(110)), (2, Some(121)), (3, Some(115)), (4, None), (5, None)];
+        assert_eq!(run(true, false, &rows, &VERSIONS), outer);
+    }
+
+    #[test]
+    fn of_a_deduplication_older_rows_are_no_versions() {
+        assert_eq!(run(false, true, &[(3, Some("e"), 1020)], &VERSIONS), [(3, Some(110))]);
+    }
+
+    #[test]
+    fn no_versions() {
+        assert_eq!(run(true, false, &[(1, Some("e"), 1)], &[]), [(1, None)]);
+        assert_eq!(run(false, false, &[(1, Some("e"), 1)], &[]), []);
     }
 }

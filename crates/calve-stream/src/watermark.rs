@@ -76,7 +76,8 @@ impl Running for Assigning {
         let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
         let allowed = columns.pop().ok_or_else(|| internal("no watermark"))?;
         if columns.get(self.rowtime).is_none_or(|times| times.null_count() > 0) {
-            return Err(failure(null_rowtime(&self.schema, self.rowtime)));
+            let name = self.schema.fields().get(self.rowtime).map(|f| f.name().as_str()).unwrap_or_default();
+            return Err(failure(null_rowtime(name)));
         }
         let allowed = allowed
             .as_primitive_opt::<TimestampMicrosecondType>()
@@ -107,11 +108,13 @@ impl Running for Assigning {
     }
 }
 
-fn null_rowtime(schema: &Schema, column: usize) -> Error {
-    let name = schema.fields().get(column).map(|f| f.name().as_str()).unwrap_or_default();
+/// The error for a row without time; the column has that name.
+pub fn null_rowtime(name: &str) -> Error {
     Error::new("null-rowtime", format!("a row has no time: '{name}', which has the watermark, is NULL"))
         .with_detail("RowTime field should not be null, please convert it to a non-null long value.")
-        .with_hint("filter the rows before the table is written, or declare the watermark on COALESCE(..) of the column")
+        .with_hint(
+            "filter the rows before the table is written, or declare the watermark on COALESCE(..) of the column",
+        )
 }
 
 #[cfg(test)]

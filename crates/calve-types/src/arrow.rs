@@ -5,6 +5,7 @@
 //! | BOOLEAN, TINYINT .. BIGINT, FLOAT, DOUBLE | the same |
 //! | DECIMAL(p, s) | Decimal128(p, s) |
 //! | CHAR, VARCHAR | Utf8 |
+//! | VARIANT | Utf8, JSON in one form |
 //! | BINARY, VARBINARY | Binary |
 //! | DATE | Date32 |
 //! | TIME | Time64(us) |
@@ -30,7 +31,7 @@ pub const UTC: &str = "UTC";
 /// The Arrow type that holds values of `logical`.
 ///
 /// # Errors
-/// `not-supported` for types without values in calve (RAW, VARIANT, TIMESTAMP WITH TIME ZONE).
+/// `not-supported` for types without values in calve (RAW, TIMESTAMP WITH TIME ZONE).
 pub fn to_arrow(logical: &LogicalType) -> Result<ArrowType> {
     let unit = |p: u8| if p > 6 { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
     Ok(match logical {
@@ -43,7 +44,7 @@ pub fn to_arrow(logical: &LogicalType) -> Result<ArrowType> {
         LogicalType::Float => ArrowType::Float32,
         LogicalType::Double => ArrowType::Float64,
         LogicalType::Decimal { precision, scale } => ArrowType::Decimal128(*precision, *scale as i8),
-        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Symbol => ArrowType::Utf8,
+        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Symbol | LogicalType::Variant => ArrowType::Utf8,
         LogicalType::Binary(_) | LogicalType::Varbinary(_) => ArrowType::Binary,
         LogicalType::Date => ArrowType::Date32,
         LogicalType::Time(_) => ArrowType::Time64(TimeUnit::Microsecond),
@@ -59,7 +60,7 @@ pub fn to_arrow(logical: &LogicalType) -> Result<ArrowType> {
         LogicalType::Row(fields) => {
             ArrowType::Struct(fields.iter().map(|f| field(&f.name, &f.data_type)).collect::<Result<Fields>>()?)
         }
-        LogicalType::Raw { .. } | LogicalType::Variant | LogicalType::TimestampTz(_) => {
+        LogicalType::Raw { .. } | LogicalType::TimestampTz(_) => {
             return Err(Error::unsupported(format!("values of type {logical}")));
         }
     })

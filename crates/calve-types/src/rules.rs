@@ -130,7 +130,11 @@ fn common_logical(a: &LogicalType, b: &LogicalType) -> Option<LogicalType> {
         (T::Time(p), T::Time(q)) => T::Time(*p.max(q)),
         // Calcite takes them for one kind of type, and of two the one with more digits.
         (T::TimestampLtz(p) | T::Timestamp(p), T::TimestampLtz(q) | T::Timestamp(q)) => {
-            if q > p { b.clone() } else { a.clone() }
+            if q > p {
+                b.clone()
+            } else {
+                a.clone()
+            }
         }
         (
             T::IntervalYearMonth { from: f1, to: t1, precision: p1 },
@@ -206,16 +210,17 @@ fn castable(types: &[&LogicalType]) -> Option<LogicalType> {
     let (first, rest) = types.split_first()?;
     let casts = |from: &LogicalType, to: &LogicalType| {
         supports_implicit_cast(&from.clone().nullable(), &to.clone().nullable())
-            || (is_single_unit(from) && matches!(to, LogicalType::Int | LogicalType::BigInt | LogicalType::Decimal { .. }))
+            || (is_single_unit(from)
+                && matches!(to, LogicalType::Int | LogicalType::BigInt | LogicalType::Decimal { .. }))
     };
-    rest.iter().try_fold(*first, |result, next| {
-        if casts(result, next) {
-            Some(*next)
-        } else {
-            casts(next, result).then_some(result)
-        }
-    })
-    .cloned()
+    rest.iter()
+        .try_fold(
+            *first,
+            |result, next| {
+                if casts(result, next) { Some(*next) } else { casts(next, result).then_some(result) }
+            },
+        )
+        .cloned()
 }
 
 fn merged_logical(a: &LogicalType, b: &LogicalType) -> Option<LogicalType> {
@@ -226,9 +231,21 @@ fn merged_logical(a: &LogicalType, b: &LogicalType) -> Option<LogicalType> {
         (a, b) if a.is_datetime() && b.is_interval() || is_point(a) && is_exact(b) => a.clone(),
         (a, b) if a.is_interval() && b.is_datetime() || is_exact(a) && is_point(b) => b.clone(),
         (T::Varchar(m), T::Char(n) | T::Varchar(n)) => T::Varchar(*m.max(n)),
-        (T::Char(m), T::Char(n) | T::Varchar(n)) => if m == n { b.clone() } else { T::Varchar(*m.max(n)) },
+        (T::Char(m), T::Char(n) | T::Varchar(n)) => {
+            if m == n {
+                b.clone()
+            } else {
+                T::Varchar(*m.max(n))
+            }
+        }
         (T::Varbinary(m), T::Binary(n) | T::Varbinary(n)) => T::Varbinary(*m.max(n)),
-        (T::Binary(m), T::Binary(n) | T::Varbinary(n)) => if m == n { b.clone() } else { T::Varbinary(*m.max(n)) },
+        (T::Binary(m), T::Binary(n) | T::Varbinary(n)) => {
+            if m == n {
+                b.clone()
+            } else {
+                T::Varbinary(*m.max(n))
+            }
+        }
         (T::Double, T::Float) | (T::Float, T::Double) => T::Double,
         (T::TimestampLtz(p), T::Timestamp(q)) | (T::Timestamp(p), T::TimestampLtz(q)) => T::TimestampLtz(*p.max(q)),
         // Only a DECIMAL behind the approximate number makes it a DOUBLE.

@@ -55,11 +55,7 @@ pub fn run(args: CheckArgs) -> Exit {
 
 /// Checks each script in a session of its own. What is wrong with the script that all begin with is told once, before
 /// the others.
-async fn check_all(
-    config: &CheckConfig,
-    init: Option<Script>,
-    scripts: Vec<Script>,
-) -> Result<Vec<Checked>, Error> {
+async fn check_all(config: &CheckConfig, init: Option<Script>, scripts: Vec<Script>) -> Result<Vec<Checked>, Error> {
     let mut all = Vec::with_capacity(scripts.len() + 1);
     let mut of_init = None;
     for script in scripts {

@@ -16,10 +16,8 @@ pub fn report(checked: &[Checked]) -> String {
     let codes: BTreeSet<&'static str> = checked.iter().flat_map(|c| &c.findings).map(|finding| finding.code).collect();
     let codes: Vec<&'static str> = codes.into_iter().collect();
     let rules: Vec<Value> = codes.iter().map(|code| rule(code)).collect();
-    let results: Vec<Value> = checked
-        .iter()
-        .flat_map(|c| c.findings.iter().map(|finding| result(finding, &c.script.name, &codes)))
-        .collect();
+    let results: Vec<Value> =
+        checked.iter().flat_map(|c| c.findings.iter().map(|finding| result(finding, &c.script.name, &codes))).collect();
     let report = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",

@@ -65,8 +65,7 @@ fn every_code_has_a_page_and_every_page_a_code() {
     let pages: BTreeSet<&str> = PAGES.iter().map(|page| page.code).collect();
     let missing: Vec<_> = codes.iter().filter(|(code, _)| !pages.contains(code.as_str())).collect();
     assert!(missing.is_empty(), "write pages/CODE.md and add it to pages.rs: {missing:?}");
-    let idle: Vec<_> =
-        pages.iter().filter(|page| !codes.contains_key(**page) && !ELSEWHERE.contains(*page)).collect();
+    let idle: Vec<_> = pages.iter().filter(|page| !codes.contains_key(**page) && !ELSEWHERE.contains(*page)).collect();
     assert!(idle.is_empty(), "nothing has the code of these pages: {idle:?}");
 }
 
@@ -78,7 +77,11 @@ fn pages_are_sorted_and_of_one_form() {
     for page in PAGES {
         assert!(page.text.starts_with(&format!("# {}\n\n", page.code)), "{}", page.code);
         assert!(page.text.contains("\n## Where it comes from\n"), "{}", page.code);
-        assert!(page.text.ends_with('\n') && page.text.lines().all(|line| line.chars().count() <= 140), "{}", page.code);
+        assert!(
+            page.text.ends_with('\n') && page.text.lines().all(|line| line.chars().count() <= 140),
+            "{}",
+            page.code
+        );
         let summary = page.summary();
         assert!(summary.len() > 10 && !summary.starts_with('#'), "{}", page.code);
     }

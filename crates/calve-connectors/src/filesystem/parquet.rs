@@ -423,7 +423,8 @@ fn with_required_key(entries: &Field) -> Arc<Field> {
         ArrowType::Struct(fields) => fields,
         _ => return Arc::new(entries.clone()),
     };
-    let fields = fields.iter().enumerate().map(|(i, field)| field.as_ref().clone().with_nullable(i > 0 && field.is_nullable()));
+    let fields =
+        fields.iter().enumerate().map(|(i, field)| field.as_ref().clone().with_nullable(i > 0 && field.is_nullable()));
     Arc::new(entries.clone().with_data_type(ArrowType::Struct(fields.collect())))
 }
 

@@ -337,10 +337,7 @@ fn check_memory_options(options: &BTreeMap<String, String>) -> Result<()> {
                 MEMORY_OPTIONS.join("\n")
             ),
         );
-        return Err(match calve_options::nearest(first, MEMORY_OPTIONS.into_iter()) {
-            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-            None => error,
-        });
+        return Err(error.did_you_mean(first, MEMORY_OPTIONS.into_iter()));
     }
     if options.get("default-database").is_some_and(|database| database.trim().is_empty()) {
         return Err(Error::new("invalid-option", "the default database of a catalog needs a name")

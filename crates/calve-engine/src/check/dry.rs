@@ -1,15 +1,10 @@
 //! What a session does with a statement instead of running it.
 
-use std::sync::Arc;
-
-use calve_planner::lower::{self, LowerContext};
-use calve_planner::{Rel, Sink, TableEntry};
+use calve_planner::{Rel, Sink};
 use calve_types::Result;
-use datafusion::datasource::provider_as_source;
-use datafusion::logical_expr::TableSource;
 
 use crate::jobs;
-use crate::resolve::Resolved;
+use crate::query::Query;
 use crate::session::Session;
 
 impl Session {
@@ -18,13 +13,18 @@ impl Session {
     ///
     /// # Errors
     /// What the tables refuse, and what calve does not run.
+    pub(crate) fn open_sources(&self, rel: &Rel) -> Result<()> {
+        self.runner()?.check(&Query { rel, changes: None, settled: None, partitions: 1 })
+    }
+
+    /// Checks a bound query as it would be run in the session's mode.
+    ///
+    /// # Errors
+    /// As [`Self::open_sources`]; what is refused of a query whose rows change.
     pub(crate) fn check_query(&self, rel: &Rel) -> Result<()> {
-        let connectors = self.connectors()?;
-        let source = |entry: &TableEntry| -> Result<Arc<dyn TableSource>> {
-            Ok(provider_as_source(Resolved::provider(&self.options, entry, &connectors)?))
-        };
-        lower::plan(rel, &LowerContext { eval: connectors.eval, source: &source })?;
-        Ok(())
+        let runner = self.runner()?;
+        let node = runner.changelog(rel)?;
+        runner.check(&Query { rel, changes: node.as_ref(), settled: None, partitions: 1 })
     }
 
     /// As [`Self::check_query`], of a bound INSERT and its target.
@@ -32,7 +32,6 @@ impl Session {
     /// # Errors
     /// What the query or the target refuse.
     pub(crate) fn check_insert(&self, sink: &Sink) -> Result<()> {
-        jobs::check(&self.runner()?, sink)?;
-        self.check_query(&sink.input)
+        jobs::check(&self.runner()?, sink)
     }
 }

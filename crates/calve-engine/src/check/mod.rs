@@ -148,14 +148,22 @@ impl Checker {
         }
         // after the statement: it may have made the tables that it names
         let resolved = Resolved::load(&self.session.catalogs, &self.session.options, named.clone()).await.ok();
-        let seen = Seen { session: &self.session, statement: &statement, named: &named, resolved: resolved.as_ref(), ran, place };
+        let seen = Seen {
+            session: &self.session,
+            statement: &statement,
+            named: &named,
+            resolved: resolved.as_ref(),
+            ran,
+            place,
+        };
         let mut by_rules = vec![];
         rules::check(&seen, &mut by_rules);
         self.keyed.see(&seen, &mut by_rules);
         for finding in by_rules {
             let finding = self.rated(finding);
-            // a rule that the session warns of as well
-            if !found.iter().any(|other| other.is_like(&finding)) {
+            // a rule that the session warns of as well; what is not portable is told once for each statement
+            let is_portability = finding.code == rules::not_portable::CODE;
+            if !found.iter().any(|other| other.is_like(&finding) || is_portability && other.code == finding.code) {
                 found.push(finding);
             }
         }
@@ -192,11 +200,16 @@ impl Checker {
             return None;
         }
         if self.offline && matches!(error.code, "unknown-table" | "unknown-view" | "unknown-database") {
-            if error.code == "unknown-database" || matches!(statement, Statement::DropTable { .. } | Statement::DropView { .. }) {
+            if error.code == "unknown-database"
+                || matches!(statement, Statement::DropTable { .. } | Statement::DropView { .. })
+            {
                 return None;
             }
             if let Some(path) = self.undefined(&error, named).await {
-                return self.told.insert(format!("undefined {path}")).then(|| undefined_table(&path, error.span.unwrap_or(place)));
+                return self
+                    .told
+                    .insert(format!("undefined {path}"))
+                    .then(|| undefined_table(&path, error.span.unwrap_or(place)));
             }
         }
         if error.code == "io" && !self.told.insert(format!("io {}", error.message)) {

@@ -103,10 +103,7 @@ fn check_columns(analyze: &AnalyzeTable, path: &TablePath, known: &[&str]) -> Re
             let error = Error::new("unknown-column", format!("column '{}' not found in '{path}'", column.value))
                 .with_detail(format!("Column: {} does not exist in the table: {}.", column.value, quoted(path)))
                 .at(column.span);
-            return Err(match calve_options::nearest(&column.value, known.iter().copied()) {
-                Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-                None => error,
-            });
+            return Err(error.did_you_mean(&column.value, known.iter().copied()));
         }
     }
     Ok(())

@@ -110,7 +110,7 @@ impl Session {
         let mut resolved = Resolved::load(&self.catalogs, &self.options, names).await?;
         if replaces && resolved.columns(&path).is_some() {
             return Err(Error::unsupported("replacing a table by a query that reads it")
-                .with_hint("CREATE another table AS this query, or use INSERT OVERWRITE")
+                .with_hint("CREATE another TABLE AS this query")
                 .at(create.name.span));
         }
         let fields = bind::query(query, &resolved)?.fields;

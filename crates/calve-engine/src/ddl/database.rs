@@ -130,10 +130,7 @@ pub(crate) async fn select(catalogs: &mut Catalogs, name: &Name) -> Result<Resul
     if !entry.database_exists(&database).await.map_err(|e| e.at(name.span))? {
         let known = entry.databases().await.unwrap_or_default();
         let error = unknown_database(&catalog, &database).at(name.span);
-        return Err(match calve_options::nearest(&database, known.iter().map(String::as_str)) {
-            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-            None => error,
-        });
+        return Err(error.did_you_mean(&database, known.iter().map(String::as_str)));
     }
     catalogs.use_database(&catalog, &database);
     Ok(ResultBody::Done)

@@ -84,7 +84,7 @@ impl Session {
                     "TRUNCATE TABLE statement is not supported for the table {path} since the table hasn't implemented the \
                      interface org.apache.flink.table.connector.sink.abilities.SupportsTruncate."
                 ))
-                .with_hint("INSERT OVERWRITE replaces what is in a table, DROP and CREATE empty it")
+                .with_hint("DROP the table and CREATE it again")
                 .at(name.span),
         }
     }
@@ -146,10 +146,7 @@ impl Session {
                     .with_detail(format!("Unknown target column '{}'", column.value))
                     .at(column.span);
                 let known = entry.columns.iter().map(|c| c.name.as_str());
-                return Err(match calve_options::nearest(&column.value, known) {
-                    Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-                    None => error,
-                });
+                return Err(error.did_you_mean(&column.value, known));
             }
         }
         bind::query(&query, &resolved)?;
@@ -177,7 +174,7 @@ fn refused_change(statement: &str, verb: &str, ability: &str, path: &TablePath, 
             "Can't perform {verb} operation of the table {path} because the corresponding dynamic table sink has not yet \
              implemented org.apache.flink.table.connector.sink.abilities.{ability}."
         ))
-        .with_hint("upsert into a table with a primary key, or INSERT OVERWRITE with the rows that stay")
+        .with_hint("CREATE another TABLE AS a query for the rows as they should be")
 }
 
 /// Why there are no materialized tables.

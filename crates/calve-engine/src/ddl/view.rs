@@ -160,6 +160,6 @@ impl Session {
 
     /// Opens what a query reads, for the options of tables that are wrong and for tables that cannot be read.
     pub(crate) fn check_sources(&self, query: &Query, resolved: &Resolved<'_>) -> Result<()> {
-        self.check_query(&bind::query(query, resolved)?)
+        self.open_sources(&bind::query(query, resolved)?)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use calve_iceberg::write::WriteProgress;
 use calve_planner::Sink;
-use calve_planner::stream::Node;
+use calve_planner::stream::{Node, settling_key};
 use calve_types::{Error, Result};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -44,6 +44,16 @@ pub(crate) async fn run(
     commits.run(pending, job_id, runner.progress().commits()).await
 }
 
+/// Checks an INSERT without running it: its query, and its target without a look at what it holds.
+///
+/// # Errors
+/// What they refuse.
+pub(crate) fn check(runner: &Runner<'_>, sink: &Sink) -> Result<()> {
+    sink::check(runner, sink)?;
+    let changes = changes(runner, sink)?;
+    runner.check(&query(sink, changes.as_ref(), 1))
+}
+
 /// Writes the rows of all INSERTs; nobody sees them. The error comes with whether other joins may need less memory.
 async fn write(
     runner: &Runner<'_>,
@@ -68,8 +78,8 @@ async fn write_with(
     for sink in sinks {
         prepared.push(sink::prepare(runner, sink).await?);
     }
-    let nodes = sinks.iter().map(|sink| changes(runner, sink)).collect::<Result<Vec<_>>>()?;
-    let queries = queries(runner, sinks, &nodes, &prepared);
+    let changes = sinks.iter().map(|sink| changes(runner, sink)).collect::<Result<Vec<_>>>()?;
+    let queries = queries(runner, sinks, &changes, &prepared);
     let planned = runner.plan_all(&queries, joins).await?;
     *hash_joins = planned.queries.iter().any(|query| spill::has_hash_joins(&query.plan));
     let mut writes = Vec::with_capacity(prepared.len());
@@ -84,27 +94,44 @@ async fn write_with(
     writers.join().await
 }
 
-/// The operators of an INSERT whose changes are seen one by one: those of a print table, and those that a blackhole
-/// swallows. What changes in an Iceberg table is what is left in the end.
-fn changes(runner: &Runner<'_>, sink: &Sink) -> Result<Option<Node>> {
-    let connector = sink.table.options.get("connector").map(String::as_str);
-    if matches!(connector, Some("print" | "blackhole")) { runner.changelog(&sink.input) } else { Ok(None) }
+/// How the changes of an INSERT's query are written.
+struct Changes {
+    node: Node,
+    /// The key of an Iceberg table: what changes there is what is left in the end. A print table shows all changes, and a
+    /// blackhole swallows them.
+    key: Option<Vec<usize>>,
+}
+
+/// The changes of an INSERT; `None` if there are none, or if the rows that batch mode leaves are the same.
+fn changes(runner: &Runner<'_>, sink: &Sink) -> Result<Option<Changes>> {
+    let Some(node) = runner.changelog(&sink.input)? else { return Ok(None) };
+    if sink.table.options.contains_key("connector") {
+        return Ok(Some(Changes { node, key: None }));
+    }
+    Ok(settling_key(sink, &node).map(|key| Changes { node, key: Some(key) }))
 }
 
 /// The queries of INSERTs with prepared targets.
 fn queries<'s>(
     runner: &Runner<'_>,
     sinks: &'s [Sink],
-    nodes: &'s [Option<Node>],
+    changes: &'s [Option<Changes>],
     prepared: &[Prepared],
 ) -> Vec<Query<'s>> {
     let partitions = runner.options().parallelism();
-    let query = |((sink, node), target): ((&'s Sink, &'s Option<Node>), &Prepared)| Query {
-        rel: &sink.input,
-        changes: node.as_ref(),
-        partitions: if target.is_ordered() { 1 } else { partitions },
+    let query = |((sink, changes), target): ((&'s Sink, &'s Option<Changes>), &Prepared)| {
+        query(sink, changes.as_ref(), if target.is_ordered() { 1 } else { partitions })
     };
-    sinks.iter().zip(nodes).zip(prepared).map(query).collect()
+    sinks.iter().zip(changes).zip(prepared).map(query).collect()
+}
+
+fn query<'s>(sink: &'s Sink, changes: Option<&'s Changes>, partitions: usize) -> Query<'s> {
+    Query {
+        rel: &sink.input,
+        changes: changes.map(|c| &c.node),
+        settled: changes.and_then(|c| c.key.as_deref()),
+        partitions,
+    }
 }
 
 /// The writers of a job. When one fails or the job is dropped, the inputs of all end with an error, so that each removes

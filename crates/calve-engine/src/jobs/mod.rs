@@ -18,6 +18,5 @@ mod statement_set;
 mod tests;
 
 pub(crate) use commit::Commits;
-pub(crate) use job::run;
-pub(crate) use sink::check;
+pub(crate) use job::{check, run};
 pub(crate) use statement_set::OpenSet;

@@ -98,7 +98,7 @@ async fn target(runner: &Runner<'_>, sink: &Sink) -> Result<Target> {
 ///
 /// # Errors
 /// What the target refuses, at the place where it was written.
-pub(crate) fn check(runner: &Runner<'_>, sink: &Sink) -> Result<()> {
+pub(super) fn check(runner: &Runner<'_>, sink: &Sink) -> Result<()> {
     let handle = &sink.table.handle;
     let checked = if let Some(target) = downcast::<IcebergHandle>(handle) {
         write_options(runner, sink, target).and_then(|options| check_iceberg(&target.table, &options))

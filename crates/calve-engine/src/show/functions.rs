@@ -46,14 +46,8 @@ impl Session {
             let error = Error::new("unknown-function", format!("function '{}' does not exist", name.parts.join(".")))
                 .with_detail(format!("Function with the identifier '{}' doesn't exist.", identifier.join(".")))
                 .at(name.span);
-            let near = name
-                .parts
-                .last()
-                .and_then(|last| calve_options::nearest(last, signatures::all().map(|known| known.name)));
-            return Err(match near {
-                Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-                None => error,
-            });
+            let last = name.parts.last().map_or("", String::as_str);
+            return Err(error.did_you_mean(last, signatures::all().map(|known| known.name)));
         };
         let mut rows = vec![("is system function", "true".to_owned()), ("is temporary", "false".to_owned())];
         if extended {

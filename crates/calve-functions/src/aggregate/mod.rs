@@ -177,12 +177,18 @@ impl AggregateFunction {
         let logical = argument.logical();
         let nullable = argument.data_type.nullable;
         let returns = match self.kind {
-            Kind::Count | Kind::ApproxCountDistinct => LogicalType::BigInt.not_null(),
+            Kind::ApproxCountDistinct => {
+                if !logical.is_numeric() && !logical.is_character() && !logical.is_datetime() {
+                    return Err(self.unsupported_type(logical).into());
+                }
+                LogicalType::BigInt.not_null()
+            }
+            Kind::Count => LogicalType::BigInt.not_null(),
             Kind::Min | Kind::Max => {
                 if logical.is_constructed() {
                     return Err(Refusal::Types);
                 }
-                if logical.is_binary() || logical.is_interval() {
+                if logical.is_binary() || logical.is_interval() || *logical == LogicalType::Variant {
                     return Err(self.unsupported_type(logical).into());
                 }
                 logical.clone().with_nullable(nullable || may_be_empty)

@@ -62,7 +62,11 @@ pub fn cast(expr: Expr, from: &DataType, to: &DataType, kind: CastKind, context:
         return Ok(expr);
     }
     let arrow = mapping::to_arrow(&to.logical)?;
-    let expr = if from.logical.is_interval() || kind == CastKind::TryCast { expr } else { in_units(expr, &from.logical, &to.logical)? };
+    let expr = if from.logical.is_interval() || kind == CastKind::TryCast {
+        expr
+    } else {
+        in_units(expr, &from.logical, &to.logical)?
+    };
     if from.logical == LogicalType::Null || is_native(&from.logical, &to.logical) {
         return Ok(native_cast(expr, arrow));
     }
@@ -72,11 +76,13 @@ pub fn cast(expr: Expr, from: &DataType, to: &DataType, kind: CastKind, context:
     };
     let returns = to.with_nullable(from.nullable || kind == CastKind::TryCast);
     // What counts the units of an interval is a BIGINT by now.
-    let from = if from.logical.is_numeric() && to.logical.is_interval() && matches!(from.logical, LogicalType::Decimal { .. }) {
-        LogicalType::BigInt.with_nullable(from.nullable)
-    } else {
-        from.clone()
-    };
+    let from =
+        if from.logical.is_numeric() && to.logical.is_interval() && matches!(from.logical, LogicalType::Decimal { .. })
+        {
+            LogicalType::BigInt.with_nullable(from.nullable)
+        } else {
+            from.clone()
+        };
     let mut call = Call::new(format!("{word} AS {}", to.logical), vec![from], returns, context);
     // A DECIMAL that overflows.
     call.gives_null = matches!(to.logical, LogicalType::Decimal { .. });
@@ -92,7 +98,13 @@ pub fn cast(expr: Expr, from: &DataType, to: &DataType, kind: CastKind, context:
 /// `invalid-cast` for a DECIMAL that is no literal, as in Flink.
 fn in_units(expr: Expr, from: &LogicalType, to: &LogicalType) -> Result<Expr> {
     let unit = match to {
-        LogicalType::IntervalYearMonth { from, .. } => if *from == IntervalField::Year { 12 } else { 1 },
+        LogicalType::IntervalYearMonth { from, .. } => {
+            if *from == IntervalField::Year {
+                12
+            } else {
+                1
+            }
+        }
         LogicalType::IntervalDayTime { from, .. } => unit_millis(*from),
         _ => return Ok(expr),
     };

@@ -165,7 +165,7 @@ impl<'a> Printer<'a> {
             T::Float => Self::Float(primitive(array)?),
             T::Double => Self::Double(primitive(array)?),
             T::Decimal { scale, .. } => Self::Decimal(primitive(array)?, *scale),
-            T::Char(_) | T::Varchar(_) | T::Symbol => {
+            T::Char(_) | T::Varchar(_) | T::Symbol | T::Variant => {
                 Self::Text(array.as_string_opt().ok_or_else(|| mistyped("Utf8", array))?)
             }
             T::Binary(_) | T::Varbinary(_) => {
@@ -197,7 +197,7 @@ impl<'a> Printer<'a> {
                     .collect::<DfResult<_>>()?;
                 Self::Row(rows.nulls(), columns)
             }
-            T::Null | T::TimestampTz(_) | T::Raw { .. } | T::Variant => return Err(uncovered(from, &T::STRING)),
+            T::Null | T::TimestampTz(_) | T::Raw { .. } => return Err(uncovered(from, &T::STRING)),
         })
     }
 
@@ -303,7 +303,9 @@ impl<'a> Printer<'a> {
 
 /// Appends a DOUBLE as Java's `Double.toString` writes it.
 pub fn push_double(value: f64, out: &mut String) {
-    if value.is_finite() {
+    if let Some(whole) = large_whole(value, f64::MANTISSA_DIGITS) {
+        push_java(&whole, None, out);
+    } else if value.is_finite() {
         let shortest = if value.is_normal() { None } else { Some(format!("{value:.1e}")) };
         push_java(ryu::Buffer::new().format_finite(value), shortest.filter(|s| s.parse() == Ok(value)), out);
     } else {
@@ -313,12 +315,32 @@ pub fn push_double(value: f64, out: &mut String) {
 
 /// Appends a FLOAT as Java's `Float.toString` writes it.
 pub fn push_float(value: f32, out: &mut String) {
-    if value.is_finite() {
+    if let Some(whole) = large_whole(value.into(), f32::MANTISSA_DIGITS) {
+        push_java(&whole, None, out);
+    } else if value.is_finite() {
         let shortest = if value.is_normal() { None } else { Some(format!("{value:.1e}")) };
         push_java(ryu::Buffer::new().format_finite(value), shortest.filter(|s| s.parse() == Ok(value)), out);
     } else {
         push_special(f64::from(value), out);
     }
+}
+
+/// Whole numbers with more bits than the type has, up to 2^63: Java, up to its version 18, gives them all the digits that
+/// the missing bits do not blur, which may be one more than needed.
+fn large_whole(value: f64, bits: u32) -> Option<String> {
+    let limit = 2f64.powi(i32::try_from(bits).ok()?);
+    let magnitude = value.abs();
+    if !(magnitude >= 2.0 * limit && magnitude < 2f64.powi(63)) {
+        return None;
+    }
+    let exponent = u32::try_from(magnitude.to_bits() >> 52).ok()?.checked_sub(1023)?;
+    let missing = exponent.checked_sub(bits + 1)?;
+    // As many digits as 2^missing has, but one.
+    let blurred = 2u64.checked_pow(missing)?.ilog10();
+    let unit = 10u64.checked_pow(blurred)?;
+    let whole = magnitude as u64;
+    let kept = whole / unit + u64::from(blurred > 0 && whole % unit >= unit / 2);
+    Some(format!("{}{kept}e{blurred}", if value < 0.0 { "-" } else { "" }))
 }
 
 fn push_special(value: f64, out: &mut String) {

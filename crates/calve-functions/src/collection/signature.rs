@@ -74,10 +74,13 @@ pub(super) fn infer_item(args: &[Arg]) -> Inferred {
     match container.logical() {
         LogicalType::Array(element) => {
             if *index.logical() != LogicalType::Int {
-                return Err(Error::new("invalid-argument", format!("the index of an array is of type {}", index.data_type))
-                    .with_detail("Integer expression type expected.")
-                    .with_hint("CAST(i AS INT)")
-                    .into());
+                return Err(Error::new(
+                    "invalid-argument",
+                    format!("the index of an array is of type {}", index.data_type),
+                )
+                .with_detail("Integer expression type expected.")
+                .with_hint("CAST(i AS INT)")
+                .into());
             }
             if let Some(Value::Int(i)) = index.literal
                 && i < 1

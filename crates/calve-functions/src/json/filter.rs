@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use calve_types::Error;
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 
 use super::eval;
 use super::path::{Path, Unusable};
@@ -245,15 +245,13 @@ impl<'a> Parser<'a> {
         let flags = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
         let (flags, rest) = rest.split_at(flags);
         self.rest = rest;
-        let regex = RegexBuilder::new(&format!(r"\A(?:{})\z", from_java(pattern)))
-            .case_insensitive(flags.contains('i'))
-            .multi_line(flags.contains('m'))
-            .dot_matches_new_line(flags.contains('s'))
-            .ignore_whitespace(flags.contains('x'))
-            .build();
-        regex.map_err(|_| {
-            Unusable::Unsupported(Error::unsupported(format!("the regular expression '{pattern}' in a JSON path")))
-        })
+        let unsupported =
+            || Unusable::Unsupported(Error::unsupported(format!("the regular expression '{pattern}' in a JSON path")));
+        let known: String = flags.chars().filter(|c| "imsx".contains(*c)).collect();
+        let flagged = if known.is_empty() { pattern.to_owned() } else { format!("(?{known}){pattern}") };
+        // The whole text is matched, so `$` is its end.
+        let translated = from_java(&flagged).ok_or_else(unsupported)?;
+        Regex::new(&format!(r"\A(?:{translated})\z")).map_err(|_| unsupported())
     }
 }
 

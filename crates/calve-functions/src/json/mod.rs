@@ -10,6 +10,7 @@ mod path;
 mod read;
 mod scan;
 mod signature;
+mod variant;
 mod write;
 
 use crate::function::{ScalarFunction, Syntax};
@@ -29,6 +30,8 @@ pub(crate) static TABLE: &[ScalarFunction] = &[
     ScalarFunction::kernel("JSON_OBJECT", signature::infer_object, write::object),
     ScalarFunction::kernel("JSON_ARRAY", signature::infer_array, write::array),
     ScalarFunction::kernel("JSON", signature::infer_json, write::canonical),
+    ScalarFunction::kernel("PARSE_JSON", variant::infer_parse, variant::parse),
+    ScalarFunction::kernel("TRY_PARSE_JSON", variant::infer_try_parse, variant::parse),
     ScalarFunction::kernel("JSON_QUOTE", signature::infer_text, write::quote),
     ScalarFunction::kernel("JSON_UNQUOTE", signature::infer_text, read::unquote),
 ];

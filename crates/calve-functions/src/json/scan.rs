@@ -200,7 +200,7 @@ impl<'a> Json<'a> {
     }
 
     /// Key, as it is written between its quotes, and value of each member of an object, equal keys included.
-    fn raw_members(self) -> impl Iterator<Item = (&'a str, Self)> {
+    pub(super) fn raw_members(self) -> impl Iterator<Item = (&'a str, Self)> {
         let text = self.0;
         let mut at = if self.is_object() { 1 } else { text.len() };
         std::iter::from_fn(move || {

@@ -14,7 +14,7 @@ use super::number;
 use super::scan::{Json, key_order, push_quoted};
 use super::signature::build_of;
 use crate::args::{Args, Stamps, failure, mistyped, primitive, range};
-use crate::cast::{push_date, push_decimal, push_double, push_float, push_time};
+use crate::cast::{push_date, push_decimal, push_double, push_time};
 use crate::function::Call;
 use crate::string::build;
 
@@ -118,8 +118,10 @@ impl<'a> Writer<'a> {
             Self::SmallInt(array) => integer(array.value(row), out),
             Self::Int(array) => integer(array.value(row), out),
             Self::BigInt(array) => integer(array.value(row), out),
+            // As Jackson has it from a Java float: by way of a double.
             Self::Float(array) => {
-                floating(array.value(row).is_finite(), |text| push_float(array.value(row), text), out)
+                let value = f64::from(array.value(row));
+                floating(value.is_finite(), |text| push_double(value, text), out);
             }
             Self::Double(array) => {
                 floating(array.value(row).is_finite(), |text| push_double(array.value(row), text), out);

@@ -177,7 +177,9 @@ impl Translator {
                 '.' if self.flags.dot_all => self.put("(?s:.)"),
                 '.' if self.flags.unix_lines => self.put(r"[^\n]"),
                 '.' => self.put(&format!("[^{LINE_ENDS}]")),
-                '^' if self.flags.multiline => self.put(r"(?:\A|(?:(?<=[\n\x{85}\x{2028}\x{2029}])|(?<=\r)(?!\n))(?!\z))"),
+                '^' if self.flags.multiline => {
+                    self.put(r"(?:(?:\A|(?<=[\n\x{85}\x{2028}\x{2029}])|(?<=\r)(?!\n))(?!\z))")
+                }
                 '^' => self.put(r"\A"),
                 '$' => self.end(),
                 '\\' => self.escaped()?,
@@ -282,7 +284,11 @@ impl Translator {
     }
 
     fn repeat(&mut self, quantifier: String) -> Translated<()> {
-        let start = self.atom.take().ok_or(Untranslated::Invalid)?;
+        let Some(start) = self.atom.take() else {
+            // Java repeats nothing so many times, but not `*` times.
+            let _ = quantifier.starts_with('{') && (self.eat("?") || self.eat("+"));
+            return if quantifier.starts_with('{') { Ok(()) } else { Err(Untranslated::Invalid) };
+        };
         self.out.push_str(&quantifier);
         if self.eat("?") {
             self.out.push('?');
@@ -378,9 +384,7 @@ impl Translator {
             'B' => Ok(Escape::Other(r"\B".into())),
             'A' => Ok(Escape::Other(r"\A".into())),
             'z' => Ok(Escape::Other(r"\z".into())),
-            'Z' => Ok(Escape::Other(
-                r"(?:\z|(?=\r\n\z)|(?=[\r\x{85}\x{2028}\x{2029}]\z)|(?<!\r)(?=\n\z))".into(),
-            )),
+            'Z' => Ok(Escape::Other(r"(?:\z|(?=\r\n\z)|(?=[\r\x{85}\x{2028}\x{2029}]\z)|(?<!\r)(?=\n\z))".into())),
             'R' => Ok(Escape::Other(format!(r"(?:\r\n|[{VERTICAL}])"))),
             'k' => {
                 let mut name = String::new();
@@ -428,7 +432,8 @@ impl Translator {
         } else {
             name.push(self.next().ok_or(Untranslated::Invalid)?);
         }
-        let inside = property_class(&name, self.flags).ok_or_else(|| Untranslated::Unsupported(format!("\\p{{{name}}}")))?;
+        let inside =
+            property_class(&name, self.flags).ok_or_else(|| Untranslated::Unsupported(format!("\\p{{{name}}}")))?;
         Ok(Escape::Class(inside, negated))
     }
 
@@ -557,7 +562,10 @@ fn property_class(name: &str, flags: Flags) -> Option<String> {
         return Some((*inside).to_owned());
     }
     if name == "javaWhitespace" {
-        return Some(r"\t-\r\x{1C}-\x{1F}\x{20}\x{1680}\x{2000}-\x{2006}\x{2008}-\x{200A}\x{2028}\x{2029}\x{205F}\x{3000}".into());
+        return Some(
+            r"\t-\r\x{1C}-\x{1F}\x{20}\x{1680}\x{2000}-\x{2006}\x{2008}-\x{200A}\x{2028}\x{2029}\x{205F}\x{3000}"
+                .into(),
+        );
     }
     if name == "L1" {
         return Some(r"\x{0}-\x{FF}".into());
@@ -586,7 +594,8 @@ mod tests {
     fn find(pattern: &str, text: &str) -> Option<String> {
         let translation = translate(pattern).unwrap();
         let simple = !text.ends_with(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);
-        let pattern = if simple { translation.without_line_end.unwrap_or(translation.pattern) } else { translation.pattern };
+        let pattern =
+            if simple { translation.without_line_end.unwrap_or(translation.pattern) } else { translation.pattern };
         Regex::new(&pattern).unwrap().find(text).unwrap().map(|m| m.as_str().to_owned())
     }
 

@@ -34,11 +34,7 @@ fn infer_group(args: &[Arg]) -> Inferred {
         let group = LogicalType::Int.with_nullable(group.data_type.nullable);
         return Ok(Signature { args: [inferred.args, vec![group]].concat(), returns: inferred.returns });
     }
-    if args.len() == 2 {
-        nullable(signature(args, 2, LogicalType::STRING))
-    } else {
-        Err(Refusal::Count("2 arguments"))
-    }
+    if args.len() == 2 { nullable(signature(args, 2, LogicalType::STRING)) } else { Err(Refusal::Count("2 arguments")) }
 }
 
 fn infer_extract_all(args: &[Arg]) -> Inferred {
@@ -95,9 +91,9 @@ impl Compiled {
     }
 }
 
-/// A pattern as a regular expression for any text; `None` for one that is none or has no counterpart.
+/// A pattern as a regular expression whose `$` is the end of the text; `None` for one that is none or has no counterpart.
 pub(crate) fn from_java(pattern: &str) -> Option<String> {
-    translate(pattern).ok().map(|translation| translation.pattern)
+    translate(pattern).ok().map(|translation| translation.without_line_end.unwrap_or(translation.pattern))
 }
 
 impl Patterns {

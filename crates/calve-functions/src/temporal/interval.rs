@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, Int64Array, PrimitiveArray};
-use arrow::datatypes::{
-    Date32Type, DurationMillisecondType, Int64Type, IntervalYearMonthType, Time64MicrosecondType,
-};
+use arrow::datatypes::{Date32Type, DurationMillisecondType, Int64Type, IntervalYearMonthType, Time64MicrosecondType};
 use calve_types::rules::{self, Arithmetic};
 use calve_types::{Error, IntervalField, LogicalType};
 use datafusion_common::Result as DfResult;

@@ -253,7 +253,9 @@ fn floor_stamp(stamp: Stamp, unit: &str, is_floor: bool) -> Stamp {
     };
     // Flink counts milliseconds, and of a unit longer than a day whole days.
     let is_start = match unit {
-        "YEAR" | "QUARTER" | "MONTH" | "WEEK" => midnight(days) == start,
+        // It takes the first day of a quarter for its start in January alone.
+        "QUARTER" => (date.month, date.day) == (1, 1),
+        "YEAR" | "MONTH" | "WEEK" => midnight(days) == start,
         _ => stamp.millis() == start.millis(),
     };
     if is_floor || is_start { start } else { end }

@@ -2,7 +2,7 @@
 
 use calve_types::{Error, Result};
 
-use crate::civil::{Civil, Stamp, civil_of, days_in_month, days_of, iso_weekday};
+use crate::civil::{Civil, Stamp, civil_of, days_in_month, days_of, iso_weekday, sunday_week, week_of_month};
 
 pub(super) const MONTHS: [&str; 12] = [
     "January",
@@ -26,6 +26,9 @@ pub(super) enum Part {
     /// A letter and how often it stands there.
     Field(char, usize),
     Text(String),
+    /// From here on it may be missing in a text that is read.
+    Optional,
+    OptionalEnd,
 }
 
 /// What stands between quotes, after the first one; two quotes are one.
@@ -68,8 +71,8 @@ impl Pattern {
                     chars.next();
                     count += 1;
                 }
-                if !"yuMLdHhmsSnaEDk".contains(c) {
-                    let error = if "GQqwWeKAnNVvzOXxZpYFcgB".contains(c) {
+                if !"yuMLdHhmsSnaEDkGQqwWYecKAN".contains(c) {
+                    let error = if "VvzOXxZpFgB".contains(c) {
                         Error::unsupported(format!("the letter '{c}' in the date pattern '{pattern}'"))
                     } else {
                         Error::new("invalid-argument", format!("invalid date pattern '{pattern}'"))
@@ -78,11 +81,19 @@ impl Pattern {
                     return Err(error);
                 }
                 parts.push(Part::Field(c, count));
-            } else if matches!(c, '[' | ']' | '{' | '}' | '#') {
+            } else if c == '[' {
+                parts.push(Part::Optional);
+            } else if c == ']' {
+                parts.push(Part::OptionalEnd);
+            } else if matches!(c, '{' | '}' | '#') {
                 return Err(Error::unsupported(format!("'{c}' in the date pattern '{pattern}'")));
             } else {
                 parts.push(Part::Text(c.to_string()));
             }
+        }
+        // Each is tried with and without.
+        if parts.iter().filter(|part| **part == Part::Optional).count() > 6 {
+            return Err(Error::unsupported(format!("so many optional parts in the date pattern '{pattern}'")));
         }
         Ok(Self { parts })
     }
@@ -102,6 +113,7 @@ impl Pattern {
                     continue;
                 }
                 Part::Field(letter, count) => (*letter, *count),
+                Part::Optional | Part::OptionalEnd => continue,
             };
             let name = |names: &[&'static str], index: usize| {
                 let full = names.get(index).copied().unwrap_or("");
@@ -111,7 +123,48 @@ impl Pattern {
                     _ => full.get(..3).unwrap_or(full),
                 }
             };
+            let quarter = (i64::from(date.month) - 1) / 3 + 1;
             let number = match letter {
+                'G' => {
+                    let (before, after) = match count {
+                        4 => ("Before Christ", "Anno Domini"),
+                        5 => ("B", "A"),
+                        _ => ("BC", "AD"),
+                    };
+                    out.push_str(if date.year > 0 { after } else { before });
+                    continue;
+                }
+                'Q' | 'q' if count == 3 => {
+                    let _ = write!(out, "Q{quarter}");
+                    continue;
+                }
+                'Q' | 'q' if count == 4 => {
+                    let ending = match quarter {
+                        1 => "st",
+                        2 => "nd",
+                        3 => "rd",
+                        _ => "th",
+                    };
+                    let _ = write!(out, "{quarter}{ending} quarter");
+                    continue;
+                }
+                'Q' | 'q' if count == 5 => {
+                    let _ = write!(out, "{quarter}");
+                    continue;
+                }
+                'Q' | 'q' => quarter,
+                'Y' if count == 2 => sunday_week(days).0.rem_euclid(100),
+                'Y' => sunday_week(days).0,
+                'w' => sunday_week(days).1,
+                'W' => week_of_month(days),
+                'e' | 'c' if count > 2 => {
+                    out.push_str(name(&DAYS, (iso_weekday(days) - 1) as usize));
+                    continue;
+                }
+                'e' | 'c' => iso_weekday(days) % 7 + 1,
+                'K' => hour % 12,
+                'A' => seconds * 1000 + nanos / 1_000_000,
+                'N' => seconds * 1_000_000_000 + nanos,
                 'y' | 'u' if count == 2 => date.year.rem_euclid(100),
                 'y' | 'u' => date.year,
                 'M' | 'L' if count > 2 => {
@@ -150,11 +203,23 @@ impl Pattern {
 
     /// The wall clock a text shows; `None` if the text does not follow the pattern or is no date.
     pub fn read(&self, text: &str) -> Option<Stamp> {
+        let Some(end) = self.parts.iter().rposition(|part| *part == Part::Optional) else { return self.read_all(text) };
+        let closed = self.parts.iter().skip(end).position(|part| *part == Part::OptionalEnd);
+        let (before, inside) = self.parts.split_at_checked(end)?;
+        let (inside, after) = inside.split_at_checked(closed.unwrap_or(inside.len()))?;
+        let joined = |parts: [&[Part]; 3]| Self { parts: parts.concat() };
+        // The last one opened first: those before it are tried in turn.
+        let with = joined([before, inside.get(1..)?, after.get(1..).unwrap_or(&[])]);
+        with.read(text).or_else(|| joined([before, &[], after.get(1..).unwrap_or(&[])]).read(text))
+    }
+
+    fn read_all(&self, text: &str) -> Option<Stamp> {
         let mut rest = text;
         let (mut year, mut month, mut day) = (1970i64, 1u32, 1u32);
         let (mut hour, mut minute, mut second, mut nanos) = (0i64, 0i64, 0i64, 0u32);
         let mut half: Option<bool> = None;
         let mut of_half: Option<i64> = None;
+        let mut day_of_year: Option<i64> = None;
         for (i, part) in self.parts.iter().enumerate() {
             let (letter, count) = match part {
                 Part::Text(expected) => {
@@ -162,6 +227,8 @@ impl Pattern {
                     continue;
                 }
                 Part::Field(letter, count) => (*letter, *count),
+                // What is optional is tried by `read`, with and without it.
+                Part::Optional | Part::OptionalEnd => continue,
             };
             if let Some((names, index)) = match letter {
                 'M' | 'L' if count > 2 => Some((MONTHS.as_slice(), true)),
@@ -197,6 +264,9 @@ impl Pattern {
                 (_, 1) if !next_is_number => 9,
                 (_, n) => n,
             };
+            if !"yuMLdDHhkKmsSn".contains(letter) {
+                return None;
+            }
             let available = rest.bytes().take(longest).take_while(u8::is_ascii_digit).count();
             if available < count {
                 return None;
@@ -209,9 +279,10 @@ impl Pattern {
                 'y' | 'u' => year = value,
                 'M' | 'L' => month = u32::try_from(value).ok()?,
                 'd' => day = u32::try_from(value).ok()?,
-                'D' => return None,
+                'D' => day_of_year = Some(value),
                 'H' => hour = value,
                 'k' => hour = value % 24,
+                'K' => of_half = Some(if (0..12).contains(&value) { (value + 11) % 12 + 1 } else { return None }),
                 'h' => of_half = Some(value),
                 'm' => minute = value,
                 's' => second = value,
@@ -238,7 +309,13 @@ impl Pattern {
         if !rest.is_empty() || !is_valid {
             return None;
         }
-        let days = days_of(Civil { year, month, day: day.min(days_in_month(year, month)) });
+        let days = match day_of_year {
+            None => days_of(Civil { year, month, day: day.min(days_in_month(year, month)) }),
+            Some(number) => {
+                let last = if days_in_month(year, 2) == 29 { 366 } else { 365 };
+                (1..=last).contains(&number).then_some(days_of(Civil { year, month: 1, day: 1 }) + number - 1)?
+            }
+        };
         Some(Stamp { seconds: days * 86_400 + hour * 3600 + minute * 60 + second, nanos })
     }
 }

@@ -85,6 +85,7 @@ impl SimpleFormat {
                     continue;
                 }
                 Part::Field(letter, count) => (*letter, *count),
+                Part::Optional | Part::OptionalEnd => continue,
             };
             let name = |names: &[&'static str], index: i64| {
                 let full = usize::try_from(index).ok().and_then(|i| names.get(i)).copied().unwrap_or("");
@@ -203,6 +204,7 @@ impl Fields {
                     continue;
                 }
                 Part::Field(letter, count) => (*letter, *count),
+                Part::Optional | Part::OptionalEnd => continue,
             };
             rest = rest.trim_start_matches([' ', '\t']);
             if !is_number(letter, count) {
@@ -212,7 +214,8 @@ impl Fields {
             let is_followed = matches!(parts.get(i + 1), Some(Part::Field(c, n)) if is_number(*c, *n));
             let sign = usize::from(rest.starts_with('-'));
             let longest = if is_followed { count } else { 18 };
-            let digits = rest.bytes().skip(sign).take(longest - sign.min(longest)).take_while(u8::is_ascii_digit).count();
+            let digits =
+                rest.bytes().skip(sign).take(longest - sign.min(longest)).take_while(u8::is_ascii_digit).count();
             let number = rest.get(..sign + digits)?;
             rest = rest.get(sign + digits..)?;
             let value: i64 = number.parse().ok()?;

@@ -58,11 +58,7 @@ impl<'a, P> Patterns<'a, P> {
     }
 
     /// For each row: `None` for NULL, `Some(None)` without a pattern.
-    fn each<R>(
-        &self,
-        rows: usize,
-        mut f: impl FnMut(usize, Option<Option<&P>>) -> DfResult<R>,
-    ) -> DfResult<Vec<R>> {
+    fn each<R>(&self, rows: usize, mut f: impl FnMut(usize, Option<Option<&P>>) -> DfResult<R>) -> DfResult<Vec<R>> {
         let mut last: Option<(&str, P)> = None;
         let mut results = Vec::with_capacity(rows);
         for row in 0..rows {

@@ -292,7 +292,7 @@ mod tests {
     use calve_types::LogicalType;
     use iceberg::spec::Transform;
 
-    use super::super::open;
+    use super::super::{open, open_image};
     use super::*;
     use crate::schema::to_iceberg;
 
@@ -347,5 +347,39 @@ mod tests {
             let other = shown.ident("shop", "other").unwrap();
             assert!(shown.create_table(&other, creation(&wrong)).await.is_err());
         }
+    }
+
+    #[tokio::test]
+    async fn an_image_of_a_jdbc_catalog_makes_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (uri, warehouse) =
+            (format!("jdbc:sqlite:{}/none/c.db", dir.path().display()), dir.path().to_str().unwrap());
+        let options = [("catalog-type", "jdbc"), ("uri", uri.as_str()), ("warehouse", warehouse)];
+        let options: BTreeMap<String, String> = options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+        assert_eq!(open("lake", &options).unwrap_err().code, "invalid-option");
+        let shown = open_image("lake", &options, true).unwrap();
+        let table = shown.ident("shop", "t").unwrap();
+        assert!(!shown.table_exists(&table).await.unwrap());
+        assert_eq!(shown.create_table(&table, creation(&[])).await.unwrap_err().code, "unknown-database");
+        shown.create_namespace(&["shop".to_owned()], BTreeMap::new()).await.unwrap();
+        shown.create_table(&table, creation(&[])).await.unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[tokio::test]
+    async fn an_image_of_a_jdbc_catalog_has_its_tables() {
+        let dir = tempfile::tempdir().unwrap();
+        let (uri, warehouse) = (format!("jdbc:sqlite:{}/c.db", dir.path().display()), dir.path().to_str().unwrap());
+        let options = [("catalog-type", "jdbc"), ("uri", uri.as_str()), ("warehouse", warehouse)];
+        let options: BTreeMap<String, String> = options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+        let real = open("lake", &options).unwrap();
+        let namespace = ["shop".to_owned()];
+        real.create_namespace(&namespace, BTreeMap::new()).await.unwrap();
+        let (old, new) = (real.ident("shop", "old").unwrap(), real.ident("shop", "new").unwrap());
+        real.create_table(&old, creation(&[])).await.unwrap();
+        let shown = open_image("lake", &options, true).unwrap();
+        shown.create_table(&new, creation(&[])).await.unwrap();
+        assert_eq!(shown.list_tables(&namespace).await.unwrap(), ["new", "old"]);
+        assert_eq!(real.list_tables(&namespace).await.unwrap(), ["old"]);
     }
 }

@@ -145,13 +145,14 @@ fn updates(base: &TableMetadata, draft: &TableMetadata, creation: &TableCreation
     if version > base.format_version() {
         updates.push(TableUpdate::UpgradeFormatVersion { format_version: version });
     }
-    let offset = base.last_column_id();
-    updates.push(TableUpdate::AddSchema { schema: with_fresh_ids(draft.current_schema(), offset)? });
+    let ids = ids(base, draft)?;
+    updates.push(TableUpdate::AddSchema { schema: renumbered(draft.current_schema(), &ids)? });
     updates.push(TableUpdate::SetCurrentSchema { schema_id: -1 });
     let what = || "replace the partition spec";
     let mut spec = UnboundPartitionSpec::builder();
     for field in draft.default_partition_spec().fields() {
-        let source = fresh(field.source_id, offset)?;
+        let source = ids.get(&field.source_id).copied();
+        let source = source.ok_or_else(|| Error::internal("a partition field without a column"))?;
         spec = spec.add_partition_field(source, &field.name, field.transform).context(what)?;
     }
     updates.push(TableUpdate::AddSpec { spec: spec.build() });
@@ -178,41 +179,56 @@ fn updates(base: &TableMetadata, draft: &TableMetadata, creation: &TableCreation
     Ok(updates)
 }
 
-/// A field id behind all that the table ever had, so that no old file has a column of the new schema.
-fn fresh(id: i32, offset: i32) -> Result<i32> {
-    id.checked_add(offset).ok_or_else(|| Error::new("invalid-table", "the table has used up its field ids"))
+/// The ids of the draft's fields in the replaced table. A column that has its name and type from the old one keeps that
+/// one's id, so that queries of old snapshots, which have the newest schema, show its values; all others get ids that no
+/// file has yet.
+fn ids(base: &TableMetadata, draft: &TableMetadata) -> Result<HashMap<i32, i32>> {
+    let schema = draft.current_schema();
+    let mut ids = HashMap::new();
+    for id in schema.field_id_to_fields().keys() {
+        let fresh = id.checked_add(base.last_column_id());
+        ids.insert(*id, fresh.ok_or_else(|| Error::new("invalid-table", "the table has used up its field ids"))?);
+    }
+    let old = base.current_schema().as_struct().fields();
+    for field in schema.as_struct().fields() {
+        let same = old.iter().find(|o| o.name == field.name && o.field_type == field.field_type);
+        if let Some(old) = same.filter(|_| field.field_type.is_primitive()) {
+            ids.insert(field.id, old.id);
+        }
+    }
+    Ok(ids)
 }
 
-/// A new table's schema with other ids. Its JSON holds all of them by name.
-fn with_fresh_ids(schema: &Schema, offset: i32) -> Result<Schema> {
-    const IDS: [&str; 4] = ["id", "element-id", "key-id", "value-id"];
-    fn renumber(value: &mut serde_json::Value, offset: i32) -> Result<()> {
+/// A schema with other ids. Its JSON holds all of them by name.
+fn renumbered(schema: &Schema, ids: &HashMap<i32, i32>) -> Result<Schema> {
+    const KEYS: [&str; 4] = ["id", "element-id", "key-id", "value-id"];
+    fn renumber(value: &mut serde_json::Value, ids: &HashMap<i32, i32>) -> Result<()> {
         match value {
             serde_json::Value::Object(entries) => {
                 for (key, value) in entries.iter_mut() {
-                    let ids = match value {
-                        serde_json::Value::Array(ids) if key == "identifier-field-ids" => ids.iter_mut().collect(),
-                        id if IDS.contains(&key.as_str()) && id.is_i64() => vec![id],
+                    let found = match value {
+                        serde_json::Value::Array(found) if key == "identifier-field-ids" => found.iter_mut().collect(),
+                        id if KEYS.contains(&key.as_str()) && id.is_i64() => vec![id],
                         other => {
-                            renumber(other, offset)?;
+                            renumber(other, ids)?;
                             continue;
                         }
                     };
-                    for id in ids {
+                    for id in found {
                         let old = id.as_i64().and_then(|id| i32::try_from(id).ok());
-                        let old = old.ok_or_else(|| Error::internal("a field id that is none"))?;
-                        *id = fresh(old, offset)?.into();
+                        let new = old.and_then(|old| ids.get(&old));
+                        *id = (*new.ok_or_else(|| Error::internal("a field id that no field has"))?).into();
                     }
                 }
                 Ok(())
             }
-            serde_json::Value::Array(values) => values.iter_mut().try_for_each(|value| renumber(value, offset)),
+            serde_json::Value::Array(values) => values.iter_mut().try_for_each(|value| renumber(value, ids)),
             _ => Ok(()),
         }
     }
     let what = || "number the columns of the new schema";
     let mut json = serde_json::to_value(schema).context(what)?;
-    renumber(&mut json, offset)?;
+    renumber(&mut json, ids)?;
     serde_json::from_value(json).context(what)
 }
 
@@ -268,7 +284,7 @@ mod tests {
         assert_eq!(metadata.uuid(), base.metadata().uuid());
         let ids: Vec<_> =
             metadata.current_schema().as_struct().fields().iter().map(|f| (f.name.as_str(), f.id)).collect();
-        assert_eq!(ids, [("k", 3), ("a", 4)]);
+        assert_eq!(ids, [("k", 3), ("a", 1)]);
         assert_eq!(metadata.current_schema().identifier_field_ids().collect::<Vec<_>>(), [3]);
         assert_eq!(metadata.default_partition_spec().fields().first().unwrap().source_id, 3);
         assert_eq!(table.property("y"), Some("3"));

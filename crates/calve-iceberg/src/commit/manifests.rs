@@ -85,7 +85,9 @@ impl ManifestMaker {
                 for file in chunk {
                     check_partition(spec, file)?;
                     // a column may have been promoted since the file was written
-                    writer.add_file(promoted(file, spec, &types)?, -1).context(|| format!("add the file '{}'", file.file_path()))?;
+                    writer
+                        .add_file(promoted(file, spec, &types)?, -1)
+                        .context(|| format!("add the file '{}'", file.file_path()))?;
                 }
                 let manifest = writer.write_manifest_file().await.context(|| "write a manifest")?;
                 lines.push(Line { manifest, added: Some(Arc::new(chunk.to_vec())) });
@@ -157,7 +159,12 @@ impl ManifestMaker {
                     return Err(Error::new("invalid-table", format!("the manifest '{path}' lacks sequence numbers")));
                 };
                 writer
-                    .add_existing_file(promoted(entry.data_file(), spec, &types)?, snapshot_id, sequence, entry.file_sequence_number)
+                    .add_existing_file(
+                        promoted(entry.data_file(), spec, &types)?,
+                        snapshot_id,
+                        sequence,
+                        entry.file_sequence_number,
+                    )
                     .context(|| "merge manifests")?;
             }
         }

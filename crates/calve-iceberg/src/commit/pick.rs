@@ -74,7 +74,8 @@ pub(super) fn check_new(metadata: &TableMetadata, snapshot_id: i64, wap_id: Opti
                 format!("Cannot cherrypick snapshot {snapshot_id}: already picked to create ancestor {id}"),
             );
         }
-        if let Some(wap_id) = wap_id.filter(|wap| [STAGED_WAP, PUBLISHED_WAP].iter().any(|k| property(k) == Some(wap))) {
+        if let Some(wap_id) = wap_id.filter(|wap| [STAGED_WAP, PUBLISHED_WAP].iter().any(|k| property(k) == Some(wap)))
+        {
             return refused(
                 format!("the staged write '{wap_id}' is part of the table already"),
                 format!("Duplicate request to cherry pick wap id that was published already: {wap_id}"),

@@ -459,6 +459,36 @@ async fn each_file_goes_in_with_its_own_spec() {
 }
 
 #[tokio::test]
+async fn partitions_of_a_column_that_was_promoted_are_written_in_its_new_type() {
+    use crate::catalog::alter::{Alteration, SchemaChange, alter};
+    for version in ["1", "2", "3"] {
+        let w = Warehouse::new();
+        let with = [("format-version", version), ("commit.manifest.min-count-to-merge", "2")];
+        let table = w.partitioned(&with, &[("p", Transform::Identity)]).await;
+        let part = |name: &str, p: i32| {
+            Operation::Append(Append { data: vec![file(name, DataContentType::Data, 1, Some(p))] })
+        };
+        commit(&*w.catalog, &table, "main", part("f1", 1), &job()).await.unwrap();
+        let data_type = LogicalType::BigInt.nullable();
+        let wider = Alteration {
+            schema: vec![SchemaChange::Retype { name: "p".to_owned(), data_type }],
+            ..Alteration::default()
+        };
+        alter(&*w.catalog, &table, |_| Ok(wider.clone())).await.unwrap();
+        // a file written before the change, and the manifest of one merged with it
+        let done = commit(&*w.catalog, &table, "main", part("f2", 2), &job()).await.unwrap().table;
+        let manifests = done.manifests(done.metadata().current_snapshot().unwrap()).await.unwrap();
+        assert_eq!(manifests.len(), 1);
+        let entries = done.entries(&manifests[0]).await.unwrap();
+        let values = |e: &iceberg::spec::ManifestEntryRef| e.data_file().partition().fields().to_vec();
+        let mut found: Vec<_> = entries.iter().map(|e| (e.file_path().to_owned(), values(e))).collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        let long = |v: i64| vec![Some(Literal::long(v))];
+        assert_eq!(found, [("/nowhere/f1".to_owned(), long(1)), ("/nowhere/f2".to_owned(), long(2))]);
+    }
+}
+
+#[tokio::test]
 async fn many_commits_do_not_give_many_manifests() {
     for version in ["2", "3"] {
         let w = Warehouse::new();
@@ -638,8 +668,8 @@ async fn old_metadata_files_are_deleted_where_asked() {
 
 #[tokio::test]
 async fn every_outcome_ends_with_one_change_of_the_schema() {
-    use Fault::{Conflict, Rejected, Unknown, UnknownButDone};
     use crate::catalog::alter::{Alteration, SchemaChange, alter};
+    use Fault::{Conflict, Rejected, Unknown, UnknownButDone};
     let add = |name: &str| Alteration {
         schema: vec![SchemaChange::Add {
             name: name.to_owned(),

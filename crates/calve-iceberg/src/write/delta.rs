@@ -1,4 +1,5 @@
-//! The writer of tables with a primary key (Flink's `BaseDeltaTaskWriter`), for insert-only input.
+//! The writer of tables with a primary key (Flink's `BaseDeltaTaskWriter`), for rows that come, and for keys of which none is
+//! left.
 //!
 //! | the key of an incoming row | without upsert | with upsert |
 //! |---|---|---|
@@ -72,6 +73,16 @@ impl EqualityWriter {
         Ok(left_out > 0)
     }
 
+    /// Deletes the keys, whether or not older rows seem to have them: there is no data file that a commit by somebody else
+    /// could be checked against.
+    async fn write_all(&mut self, keys: &RecordBatch, partition: &Arc<Partition>) -> Result<()> {
+        if self.write(keys, partition).await? {
+            self.rows += keys.num_rows() as u64;
+            self.files.write(partition, keys).await?;
+        }
+        Ok(())
+    }
+
     pub(crate) async fn finish(self) -> Result<(Vec<crate::commit::NewFile>, u64)> {
         let files = self.files.finish().await?.into_iter().map(|finished| finished.file).collect();
         Ok((files, self.rows))
@@ -129,6 +140,21 @@ impl DeltaWriter {
             }
         }
         self.rows += batch.num_rows() as u64;
+        Ok(())
+    }
+
+    /// Deletes the older rows with the keys of these rows, whose keys no row of this commit has. Without upsert there is
+    /// nothing to delete.
+    ///
+    /// # Errors
+    /// As [`Fanout::write`].
+    pub(crate) async fn delete(&mut self, batch: &RecordBatch) -> Result<()> {
+        let Some(equality) = &mut self.equality else { return Ok(()) };
+        for part in self.partitioner.split(batch)? {
+            let partition = self.partitioner.partition(part.number)?.clone();
+            let keys = part.rows.project(&self.key_columns).context(|| "select key columns")?;
+            equality.write_all(&keys, &partition).await?;
+        }
         Ok(())
     }
 

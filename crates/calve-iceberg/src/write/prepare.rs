@@ -178,7 +178,9 @@ fn check_partition_in_key(
 
 impl Writer {
     /// Writes all rows of `input`, whose batches have the types of [`crate::schema::to_arrow`]. Rows with a primary
-    /// key are taken in the order in which they come.
+    /// key are taken in the order in which they come. A column more has kinds of changes, all alike in a batch: 0 for rows
+    /// that come, 3 for rows with keys of which none is left, and none is among the rows that come. With upsert the older
+    /// rows with those keys are deleted.
     ///
     /// # Errors
     /// Errors of the input; `io`; `null-in-not-null` and `invalid-value` for rows that cannot be written. Every file
@@ -208,7 +210,7 @@ impl Writer {
             writers: if input.is_some() { self.options.writers.max(1) } else { 1 },
         });
         let output = route::run(&job, &self.kind, &self, self.upsert.as_ref(), head, input).await?;
-        if !output.data.is_empty() {
+        if !(output.data.is_empty() && output.deletes.is_empty()) {
             files.sync_folders(job.locations.data_folder()).await?;
         }
         let omitted = (!output.omitted.is_empty()).then(|| {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::Int8Type;
 use calve_types::{Error, Result};
 use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
@@ -96,7 +97,31 @@ pub(crate) fn from_input(error: DataFusionError) -> Error {
     })
 }
 
-type Message = (RecordBatch, Option<Keys>);
+type Message = (RecordBatch, Option<Keys>, What);
+
+/// What the rows of a batch are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// New ones.
+    Rows,
+    /// Rows that are no more: their keys are deleted.
+    Gone,
+}
+
+/// The table's columns of a batch, and what its rows are: a column more has kinds of changes, which are of one sort in a
+/// batch.
+fn split_changes(batch: RecordBatch, width: usize) -> Result<(RecordBatch, What)> {
+    let Some(ops) = batch.columns().get(width) else { return Ok((batch, What::Rows)) };
+    let ops = ops.as_primitive_opt::<Int8Type>().ok_or_else(|| Error::internal("changes that are no numbers"))?;
+    let gone = ops.values().iter().filter(|op| **op != 0).count();
+    let what = match gone {
+        0 => What::Rows,
+        n if n == batch.num_rows() => What::Gone,
+        _ => return Err(Error::internal("a batch of rows that come and rows that go")),
+    };
+    let columns: Vec<usize> = (0..width).collect();
+    Ok((batch.project(&columns).context(|| "select the table's columns")?, what))
+}
 
 /// Which writer a row goes to.
 enum Route {
@@ -113,6 +138,8 @@ struct Router<'a> {
     route: Route,
     encoder: Option<KeyEncoder>,
     key_columns: &'a [usize],
+    /// Columns of the table.
+    width: usize,
     senders: Vec<mpsc::Sender<Message>>,
 }
 
@@ -122,7 +149,10 @@ impl Router<'_> {
         if batch.num_rows() == 0 {
             return Ok(true);
         }
-        self.job.progress.rows.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
+        let (batch, what) = split_changes(batch, self.width)?;
+        if what == What::Rows {
+            self.job.progress.rows.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
+        }
         let keys = match &self.encoder {
             Some(encoder) => {
                 let columns = batch.project(self.key_columns).context(|| "select key columns")?;
@@ -132,7 +162,7 @@ impl Router<'_> {
         };
         let count = self.senders.len();
         let writers = match (&mut self.route, &keys) {
-            _ if count == 1 => return self.to(0, batch, keys).await,
+            _ if count == 1 => return self.to(0, batch, keys, what).await,
             (Route::Partition(partitioner), _) => {
                 let mut numbers = partitioner.assign(batch.columns(), batch.num_rows())?;
                 numbers.iter_mut().for_each(|number| *number %= count);
@@ -143,7 +173,7 @@ impl Router<'_> {
             (Route::Turns(turn), _) => {
                 *turn = (*turn + 1) % count;
                 let writer = *turn;
-                return self.to(writer, batch, keys).await;
+                return self.to(writer, batch, keys, what).await;
             }
         };
         for part in split_by(&batch, &writers)? {
@@ -151,16 +181,16 @@ impl Router<'_> {
                 (Some(keys), Some(indices)) => Some(keys.take(indices)),
                 (keys, _) => keys.clone(),
             };
-            if !self.to(part.number, part.rows, keys).await? {
+            if !self.to(part.number, part.rows, keys, what).await? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    async fn to(&mut self, writer: usize, batch: RecordBatch, keys: Option<Keys>) -> Result<bool> {
+    async fn to(&mut self, writer: usize, batch: RecordBatch, keys: Option<Keys>, what: What) -> Result<bool> {
         let sender = self.senders.get(writer).ok_or_else(|| Error::internal("unknown writer"))?;
-        Ok(sender.send((batch, keys)).await.is_ok())
+        Ok(sender.send((batch, keys, what)).await.is_ok())
     }
 }
 
@@ -200,6 +230,7 @@ pub(crate) async fn run(
         },
         encoder: if keyed { Some(KeyEncoder::new(&writer.key)?) } else { None },
         key_columns: &writer.key_columns,
+        width: job.table.metadata().current_schema().as_struct().fields().len(),
         senders,
     };
     let fed = feed(router, head, input).await;
@@ -245,14 +276,21 @@ async fn feed(mut router: Router<'_>, head: Vec<RecordBatch>, input: Option<Send
 }
 
 async fn write_append(mut writer: AppendWriter, mut input: mpsc::Receiver<Message>) -> Result<Output> {
-    while let Some((batch, _)) = input.recv().await {
+    while let Some((batch, _, what)) = input.recv().await {
+        if what == What::Gone {
+            return Err(Error::internal("rows that go, without a key"));
+        }
         writer.write(&batch).await?;
     }
     writer.finish().await
 }
 
 async fn write_delta(mut writer: DeltaWriter, mut input: mpsc::Receiver<Message>) -> Result<Output> {
-    while let Some((batch, keys)) = input.recv().await {
+    while let Some((batch, keys, what)) = input.recv().await {
+        if what == What::Gone {
+            writer.delete(&batch).await?;
+            continue;
+        }
         let keys = keys.ok_or_else(|| Error::internal("rows without keys"))?;
         writer.write(&batch, &keys).await?;
     }

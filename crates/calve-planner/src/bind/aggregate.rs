@@ -20,7 +20,8 @@ pub(super) struct Grouping<'a> {
 impl<'a> Grouping<'a> {
     /// A grouping of `input`, whose columns are called `names`.
     pub fn new(input: Rel, names: &'a Namespace, groups: Groups, calls: Vec<AggregateCall>) -> Result<Self> {
-        let has_positions = groups.keys.iter().any(|g| matches!(&g.kind, ExprKind::Literal(calve_types::Value::Int(_))));
+        let has_positions =
+            groups.keys.iter().any(|g| matches!(&g.kind, ExprKind::Literal(calve_types::Value::Int(_))));
         Ok(Self { input, names, groups, calls, has_positions })
     }
 
@@ -81,6 +82,9 @@ impl<'a> Grouping<'a> {
     /// The grouping itself.
     pub fn aggregate(self) -> Rel {
         let several = self.groups.several();
+        if several && self.groups.keys.is_empty() {
+            return self.repeated();
+        }
         let fields = self.groups.keys.iter().enumerate().map(|(i, key)| {
             let name = match key.kind {
                 ExprKind::Column(index) => self.names.fields.get(index).map(|f| f.name.clone()),
@@ -97,11 +101,41 @@ impl<'a> Grouping<'a> {
             (self.input, self.groups.keys)
         };
         let before = fields.len();
-        fields.extend(self.calls.iter().enumerate().map(|(i, call)| Field {
-            name: format!("EXPR${}", before + i),
-            data_type: call.data_type.clone(),
-        }));
+        fields.extend(
+            self.calls
+                .iter()
+                .enumerate()
+                .map(|(i, call)| Field { name: format!("EXPR${}", before + i), data_type: call.data_type.clone() }),
+        );
         let kind = RelKind::Aggregate { input: Box::new(input), groups, calls: self.calls };
+        Rel { kind, fields }
+    }
+}
+
+impl Grouping<'_> {
+    /// `GROUPING SETS ((), ())`: the one group of all rows, which has a row without rows as well, several times.
+    fn repeated(self) -> Rel {
+        let calls = self
+            .calls
+            .iter()
+            .enumerate()
+            .map(|(i, call)| Field { name: format!("EXPR${i}"), data_type: call.data_type.clone() });
+        let fields: Vec<Field> = calls.collect();
+        let kind = RelKind::Aggregate { input: Box::new(self.input), groups: vec![], calls: self.calls };
+        let once = Rel { kind, fields: fields.clone() };
+        let width = fields.len();
+        let number = Field { name: "$e".to_owned(), data_type: LogicalType::BigInt.not_null() };
+        let kind = RelKind::Expand { input: Box::new(once), keys: vec![], sets: self.groups.sets };
+        let expanded = Rel { kind, fields: fields.iter().cloned().chain([number.clone()]).collect() };
+        // The set's number stands before the calls, as it does where there are keys.
+        let fields: Vec<Field> = std::iter::once(number).chain(fields).collect();
+        let order = std::iter::once(width).chain(0..width);
+        let exprs = order.zip(&fields).map(|(i, field)| Expr {
+            kind: ExprKind::Column(i),
+            data_type: field.data_type.clone(),
+            span: Span::default(),
+        });
+        let kind = RelKind::Project { exprs: exprs.collect(), input: Box::new(expanded) };
         Rel { kind, fields }
     }
 }

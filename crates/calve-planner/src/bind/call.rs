@@ -174,11 +174,19 @@ impl Binder<'_> {
             };
         }
         if f.filter.is_some() || call.distinct {
+            let word = self.places.behind(place.start).and_then(|open| self.places.behind(open));
+            let word = word.filter(|_| call.distinct).map_or(place, |start| Span { start, end: start });
+            let upper = name.to_ascii_uppercase();
             return Err(Error::new(
                 "invalid-argument",
                 format!("'{name}' is no aggregate function: it takes no DISTINCT or FILTER"),
             )
-            .at(place));
+            .with_detail(if call.distinct {
+                format!("DISTINCT/ALL not allowed with {upper} function")
+            } else {
+                "FILTER must be applied to aggregate function".to_owned()
+            })
+            .at(word));
         }
         if let Some(clauses) = clauses {
             return self.json_call(call, &clauses, scope);
@@ -190,6 +198,13 @@ impl Binder<'_> {
         let is_star = |arg: &ast::FunctionArg| matches!(arg, ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard));
         if scalar(name).is_none() && args.iter().any(is_star) {
             return Err(unknown(name, None, place));
+        }
+        if let (Some(at), Some(_)) = (args.iter().position(is_star), scalar(name)) {
+            let open = self.places.behind(place.start);
+            let star = if at == 0 { open.and_then(|open| self.places.behind(open)) } else { None };
+            return Err(Error::new("invalid-argument", format!("'*' is no argument of '{name}'"))
+                .with_detail("Unknown identifier '*'")
+                .at(star.map_or(place, |start| Span { start, end: start })));
         }
         let mut bound = Vec::new();
         for (i, arg) in args.iter().enumerate() {

@@ -58,10 +58,7 @@ impl Binder<'_> {
                 let word = self.places.nearest(span_of(&i.value).start, &["INTERVAL"], 2);
                 interval::interval(i, word)
             }
-            E::Nested(inner) => {
-                let bound = self.expr(inner, scope)?;
-                Ok(Expr { span: self.with_word(bound.span, &["("]), ..bound })
-            }
+            E::Nested(inner) => self.expr(inner, scope),
             E::UnaryOp { op, expr } => self.unary(*op, expr, scope),
             E::BinaryOp { left, op, right } => self.binary(left, op, right, scope),
             E::IsNull(x) => self.apply("IS NULL", &[x], scope),
@@ -123,6 +120,12 @@ impl Binder<'_> {
             E::Array(array) => {
                 let elements = array.elem.iter().map(|a| self.expr(a, scope)).collect::<Result<Vec<_>>>()?;
                 let place = elements.first().map(|first| self.with_word(first.span, &["ARRAY"])).unwrap_or_default();
+                if !elements.is_empty() && elements.iter().all(|e| e.data_type.logical == LogicalType::Null) {
+                    return Err(Error::new("invalid-argument", "an ARRAY of bare NULLs has no type")
+                        .with_detail("Parameters must be of the same type")
+                        .with_hint("give one of them a type: CAST(NULL AS STRING)")
+                        .at(place));
+                }
                 call::function("ARRAY", elements, place)
             }
             E::Tuple(values) => {
@@ -163,7 +166,8 @@ impl Binder<'_> {
             E::Collate { expr, .. } => Err(Error::unsupported("COLLATE").at(span_of(expr))),
             E::GroupingSets(_) | E::Cube(_) | E::Rollup(_) => Err(Error::unsupported("GROUPING SETS").at(span_of(e))),
             E::Wildcard(token) => {
-                Err(Error::new("syntax-error", "'*' stands only in a select list and in COUNT(*)").at(span::of(&token.0)))
+                Err(Error::new("syntax-error", "'*' stands only in a select list and in COUNT(*)")
+                    .at(span::of(&token.0)))
             }
             other => Err(Error::unsupported(format!("the expression {}", shortened(other))).at(span_of(other))),
         }
@@ -370,13 +374,14 @@ impl Binder<'_> {
 
     fn rounded(&self, name: &str, e: &ast::Expr, field: &ast::CeilFloorKind, scope: &Scope<'_>) -> Result<Expr> {
         let value = self.expr(e, scope)?;
+        let place = self.with_word(value.span, &[name]);
         match field {
             ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime) => {
-                call::function(name, vec![value], Span::default())
+                call::function(name, vec![value], place)
             }
             ast::CeilFloorKind::DateTimeField(unit) => {
                 let unit = call::symbol(&unit.to_string(), value.span);
-                call::function(name, vec![value, unit], Span::default())
+                call::function(name, vec![value, unit], place)
             }
             ast::CeilFloorKind::Scale(_) => Err(Error::unsupported(format!("{name} with a scale")).at(value.span)),
         }

@@ -36,6 +36,9 @@ impl Binder<'_> {
                 (Some(left), ast::TableFactor::Derived { lateral: true, .. }) => {
                     let (next, depends) = self.lateral(&left.1, &item.relation, env)?;
                     named_once(&left.1, &next.1, &item.relation)?;
+                    if depends {
+                        lateral_drops_rows(&next.0).map_err(|e| e.at(factor_span(&item.relation)))?;
+                    }
                     let left = self.join(left, next, (JoinKind::Inner, depends), Condition::None, env)?;
                     self.joins(left, &item.joins, env)?
                 }
@@ -54,12 +57,11 @@ impl Binder<'_> {
         self.joins(left, &item.joins, env)
     }
 
-    /// Where the words of a join stand.
+    /// Where the JOIN before a table stands.
     fn join_word(&self, right: &ast::TableFactor) -> Span {
         let place = factor_span(right);
-        let Some(join) = self.places.nearest(place.start, &["JOIN"], 3) else { return place };
-        let start = self.places.nearest(join, &["LEFT", "RIGHT", "FULL", "INNER"], 2).unwrap_or(join);
-        Span { start, ..place }
+        let start = self.places.nearest(place.start, &["JOIN"], 3);
+        start.map_or(place, |start| Span { start, ..place })
     }
 
     fn joins(&self, mut left: Source, joins: &[ast::Join], env: Env<'_>) -> Result<Source> {
@@ -83,6 +85,9 @@ impl Binder<'_> {
                 relation => (self.table_factor(relation, env)?, false),
             };
             named_once(&left.1, &right.1, &join.relation)?;
+            if depends && kind == JoinKind::Inner {
+                lateral_drops_rows(&right.0).map_err(|e| e.at(factor_span(&join.relation)))?;
+            }
             if depends && matches!(kind, JoinKind::Right | JoinKind::Full) {
                 return Err(Error::unsupported("a RIGHT or FULL join with LATERAL").at(factor_span(&join.relation)));
             }
@@ -104,6 +109,11 @@ impl Binder<'_> {
         };
         let scope = Scope::new(env, before, "LATERAL query");
         let mut rel = self.query(subquery, scope.inner())?.rel;
+        if walk::windows_of_correlated(&mut rel)? {
+            return Err(Error::unsupported("functions over windows in a correlated LATERAL query")
+                .with_detail("Flink computes them over the rows of all queries together.")
+                .at(factor_span(factor)));
+        }
         let mut depends = false;
         walk::outer_columns_mut(&mut rel, &mut |depth, _| {
             depends |= depth == 1;
@@ -199,12 +209,9 @@ impl Binder<'_> {
                 Some(call) => self.table_call(&call, alias.as_ref(), env),
                 None => Err(Error::unsupported("table functions").at(expr::span_of(expr))),
             },
-            ast::TableFactor::Function { name, args, alias, lateral: false } => {
+            ast::TableFactor::Function { name, args, alias, .. } => {
                 let call = TableCall { name, args, place: call_span(factor) };
                 self.table_call(&call, alias.as_ref(), env)
-            }
-            ast::TableFactor::Function { name, .. } => {
-                Err(Error::unsupported("table functions").at(names::span_of(name)))
             }
             ast::TableFactor::UNNEST { .. } => self.unnest_factor(None, factor, false, env),
             ast::TableFactor::MatchRecognize {
@@ -241,7 +248,12 @@ impl Binder<'_> {
         found.ok_or_else(|| Error::unsupported("table functions").at(call.place))
     }
 
-    pub(super) fn named_table(&self, name: &ast::ObjectName, alias: Option<&ast::TableAlias>, env: Env<'_>) -> Result<Source> {
+    pub(super) fn named_table(
+        &self,
+        name: &ast::ObjectName,
+        alias: Option<&ast::TableAlias>,
+        env: Env<'_>,
+    ) -> Result<Source> {
         let place = names::span_of(name);
         let options = self.hints.options_for(name).map_or(&[][..], |hint| hint.options.as_slice());
         let name = names::parts(name)?;
@@ -401,22 +413,35 @@ fn lateral_unnest(factor: &ast::TableFactor) -> Option<ast::TableFactor> {
     })
 }
 
+/// Refuses an inner join with a correlated query whose aggregates have a row without rows: Flink turns it into a join by
+/// its keys, which loses that row. Its LEFT JOIN keeps it.
+fn lateral_drops_rows(query: &Rel) -> Result<()> {
+    let mut rel = query;
+    loop {
+        match &rel.kind {
+            RelKind::Project { input, .. } | RelKind::Filter { input, .. } | RelKind::Sort { input, .. } => rel = input,
+            RelKind::Aggregate { groups, .. } if groups.is_empty() => {
+                return Err(Error::unsupported("aggregates of a correlated LATERAL query without LEFT JOIN")
+                    .with_detail(
+                        "Flink leaves out the rows for which such a query aggregates nothing, although COUNT is 0 for them.",
+                    )
+                    .with_hint("write LEFT JOIN LATERAL (...) ON TRUE, which gives a row for each"));
+            }
+            _ => return Ok(()),
+        }
+    }
+}
+
 /// Refuses a name that stands twice in FROM.
 fn named_once(left: &Namespace, right: &Namespace, factor: &ast::TableFactor) -> Result<()> {
     let known = |name: &str| left.tables.iter().any(|t| t.name.as_deref() == Some(name));
     let Some(name) = right.tables.iter().filter_map(|t| t.name.as_deref()).find(|name| known(name)) else {
         return Ok(());
     };
-    let place = match factor {
-        ast::TableFactor::Table { alias: Some(alias), .. } | ast::TableFactor::Derived { alias: Some(alias), .. } => {
-            span::ident(&alias.name)
-        }
-        factor => factor_span(factor),
-    };
     Err(Error::new("ambiguous-table", format!("table '{name}' is ambiguous: it stands twice in FROM"))
         .with_detail(format!("Duplicate relation name '{name}' in FROM clause"))
         .with_hint("give each an alias of its own")
-        .at(place))
+        .at(factor_span(factor)))
 }
 
 /// What a join compares.
@@ -448,8 +473,9 @@ fn join_kind(join: &ast::Join) -> Result<(JoinKind, &ast::JoinConstraint)> {
     let (kind, constraint) = match &join.join_operator {
         J::CrossJoin(ast::JoinConstraint::None) => return Ok((JoinKind::Inner, &ast::JoinConstraint::None)),
         J::CrossJoin(_) => {
-            return Err(Error::new("syntax-error", "CROSS JOIN has no condition")
-                .with_detail("Cannot specify condition (NATURAL keyword, or ON or USING clause) following CROSS JOIN"));
+            return Err(Error::new("syntax-error", "CROSS JOIN has no condition").with_detail(
+                "Cannot specify condition (NATURAL keyword, or ON or USING clause) following CROSS JOIN",
+            ));
         }
         J::Join(c) | J::Inner(c) => (JoinKind::Inner, c),
         J::Left(c) | J::LeftOuter(c) => (JoinKind::Left, c),
@@ -492,7 +518,9 @@ fn using_columns(columns: &[ast::ObjectName]) -> Result<Vec<ast::Ident>> {
         .iter()
         .map(|name| match names::parts(name)?.as_slice() {
             [column] => Ok((*column).clone()),
-            _ => Err(Error::new("syntax-error", "USING takes names of columns without a table").at(names::span_of(name))),
+            _ => {
+                Err(Error::new("syntax-error", "USING takes names of columns without a table").at(names::span_of(name)))
+            }
         })
         .collect()
 }

@@ -156,13 +156,7 @@ impl Binder<'_> {
     }
 
     /// The other keys of a GROUP BY: each has sessions of its own.
-    fn session_keys(
-        &self,
-        window: Window,
-        items: &[ast::Expr],
-        scope: &Scope<'_>,
-        input: &Rel,
-    ) -> Result<Vec<usize>> {
+    fn session_keys(&self, window: Window, items: &[ast::Expr], scope: &Scope<'_>, input: &Rel) -> Result<Vec<usize>> {
         if !matches!(window, Window::Session { .. }) {
             return Ok(vec![]);
         }
@@ -206,12 +200,7 @@ impl Binder<'_> {
     }
 
     /// `TUMBLE_START(..)` and its kin, if the function is one of them.
-    pub(super) fn window_property(
-        &self,
-        call: Call<'_>,
-        f: &ast::Function,
-        scope: &Scope<'_>,
-    ) -> Option<Result<Expr>> {
+    pub(super) fn window_property(&self, call: Call<'_>, f: &ast::Function, scope: &Scope<'_>) -> Option<Result<Expr>> {
         if let Some(function) = Function::ALL.into_iter().find(|w| w.name().eq_ignore_ascii_case(call.name)) {
             let name = function.name();
             return Some(Err(Error::new("misplaced-window", format!("'{name}' stands outside of GROUP BY and FROM"))
@@ -298,7 +287,9 @@ fn check_arguments(function: Function, args: &[Expr], place: Span) -> Result<()>
     let expected = 1 + function.intervals();
     if args.len() < expected || args.len() > expected + 1 {
         return Err(Error::new("invalid-argument", format!("'{name}' takes {expected} arguments"))
-            .with_detail(format!("Invalid number of arguments to function '${name}'. Was expecting {expected} arguments"))
+            .with_detail(format!(
+                "Invalid number of arguments to function '${name}'. Was expecting {expected} arguments"
+            ))
             .at(place));
     }
     let is_time = |e: &Expr| matches!(e.data_type.logical, LogicalType::Timestamp(_) | LogicalType::TimestampLtz(_));

@@ -252,9 +252,9 @@ fn loosened(data_type: &DataType) -> DataType {
         LogicalType::Array(element) => LogicalType::Array(Box::new(inner(element))),
         LogicalType::Multiset(element) => LogicalType::Multiset(Box::new(inner(element))),
         LogicalType::Map(key, value) => LogicalType::Map(Box::new(inner(key)), Box::new(inner(value))),
-        LogicalType::Row(fields) => LogicalType::Row(
-            fields.iter().map(|f| RowField { data_type: inner(&f.data_type), ..f.clone() }).collect(),
-        ),
+        LogicalType::Row(fields) => {
+            LogicalType::Row(fields.iter().map(|f| RowField { data_type: inner(&f.data_type), ..f.clone() }).collect())
+        }
         other => other.clone(),
     };
     logical.with_nullable(data_type.nullable)

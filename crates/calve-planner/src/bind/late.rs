@@ -6,9 +6,11 @@
 
 use calve_types::{LogicalType, Result, Span};
 
+use super::rowtime::is_current_watermark;
 use super::{call, walk};
 use crate::expr::{Bound, Expr, ExprKind, OverCall, OverFunction};
 use crate::rel::{Field, Rel, RelKind, Window};
+use crate::stream::window::same_window;
 use crate::time::{TimeAttribute, is_whole_window};
 
 /// The relation with its late rows dropped; `None` if nothing in it asks for watermarks.
@@ -29,7 +31,9 @@ pub(crate) fn without_late_rows(rel: &Rel) -> Result<Option<Rel>> {
 
 /// Whether the rows of a relation depend on the order in which its tables give theirs.
 pub fn depends_on_order(rel: &Rel) -> bool {
-    let depends = |rel: &Rel| super::on_deep_stack(|| any(rel, &|rel| matches!(rel.kind, RelKind::Temporal { .. } | RelKind::Match(_))));
+    let depends = |rel: &Rel| {
+        super::on_deep_stack(|| any(rel, &|rel| matches!(rel.kind, RelKind::Temporal { .. } | RelKind::Match(_))))
+    };
     depends(rel) || !matches!(without_late_rows(rel), Ok(None))
 }
 
@@ -41,8 +45,7 @@ fn is_shown(rel: &Rel) -> bool {
 fn any(rel: &Rel, is: &dyn Fn(&Rel) -> bool) -> bool {
     super::nested(|| {
         let (inputs, exprs) = crate::lower::parts(rel);
-        let in_query =
-            &mut |e: &Expr| matches!(&e.kind, ExprKind::Subquery { query, .. } if any(query, is));
+        let in_query = &mut |e: &Expr| matches!(&e.kind, ExprKind::Subquery { query, .. } if any(query, is));
         is(rel) || inputs.into_iter().any(|input| any(input, is)) || exprs.into_iter().any(|e| walk::any(e, in_query))
     })
 }
@@ -52,6 +55,17 @@ fn rewrite(rel: &mut Rel) -> Result<()> {
         let windows = rel.is_window_aggregate();
         match &mut rel.kind {
             RelKind::Aggregate { input, .. } if windows => drop_ended(input)?,
+            RelKind::Join { left, right, condition: Some(condition), .. } if same_window(left, right, condition) => {
+                // each side's rows are late by its own watermark; Flink waits for the slower one
+                drop_ended(left)?;
+                drop_ended(right)?;
+            }
+            RelKind::Distinct(input) => {
+                let all: Vec<usize> = (0..input.fields.len()).collect();
+                if is_whole_window(input, &all) {
+                    drop_ended(input)?;
+                }
+            }
             RelKind::Windows { window: Window::Session { .. }, watermark: None, .. } => {
                 if let Some((windows, width, fields)) = with_watermark(rel) {
                     *rel = without_column(windows, width, fields);
@@ -199,6 +213,11 @@ fn without_column(input: Rel, column: usize, fields: Vec<Field>) -> Rel {
     Rel { kind: RelKind::Project { input: Box::new(input), exprs }, fields }
 }
 
+/// Whether the rows of a relation come with their watermarks.
+pub(super) fn has_watermark(rel: &Rel) -> bool {
+    shown(rel).is_some()
+}
+
 /// The relation with the watermark as its last column, if its rows come with one.
 fn shown(rel: &Rel) -> Option<Rel> {
     super::nested(|| {
@@ -254,19 +273,16 @@ fn shown(rel: &Rel) -> Option<Rel> {
 
 /// Puts the watermark in the place of CURRENT_WATERMARK(..), which is NULL where rows come without one.
 fn replace_calls(rel: &mut Rel) -> Result<()> {
-    fn is_call(e: &Expr) -> bool {
-        matches!(&e.kind, ExprKind::Call { function, .. } if function.name == "CURRENT_WATERMARK")
-    }
     fn replace(e: &mut Expr, watermark: &Expr) -> Result<()> {
-        if is_call(e) {
+        if is_current_watermark(e) {
             *e = super::coerce::to(watermark.clone(), &e.data_type);
             return Ok(());
         }
         walk::children_mut(e, &mut |child| replace(child, watermark))
     }
     let found = match &rel.kind {
-        RelKind::Project { exprs, .. } => exprs.iter().any(|e| walk::any(e, &mut |e| is_call(e))),
-        RelKind::Filter { predicate, .. } => walk::any(predicate, &mut |e| is_call(e)),
+        RelKind::Project { exprs, .. } => exprs.iter().any(|e| walk::any(e, &mut is_current_watermark)),
+        RelKind::Filter { predicate, .. } => walk::any(predicate, &mut is_current_watermark),
         _ => false,
     };
     if !found {

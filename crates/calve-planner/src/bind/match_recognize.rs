@@ -13,7 +13,7 @@ use calve_types::{Error, LogicalType, Result, Span};
 
 use super::from::{Source, derived};
 use super::scope::{Aggregates, Env, Namespace, Scope, Table};
-use super::{Binder, expr as syntax, names, span};
+use super::{Binder, expr as syntax, names, span, window};
 use crate::expr::{Expr, ExprKind, SortKey};
 use crate::matching::{Formula, Match, Navigation, NavigationValue};
 use crate::rel::{Field, Rel, RelKind};
@@ -57,7 +57,13 @@ impl Binder<'_> {
 
         let rows = Rows { binder: self, env, namespace: &namespace, elements: &elements, time };
         let mut definitions: Vec<Option<Formula>> = elements.iter().map(|_| None).collect();
+        let mut within = None;
         for symbol in clauses.symbols {
+            if symbol.symbol.value == calve_sql::WITHIN {
+                within = Some(self.within(&symbol.definition, &scope)?);
+                continue;
+            }
+            let Some(element) = elements.iter().position(|e| e.name == symbol.symbol.value) else { continue };
             let definition = rows.formula(std::iter::once(&symbol.definition), true)?;
             let condition = definition.exprs.first();
             if condition.is_some_and(|e| !matches!(e.data_type.logical, LogicalType::Boolean | LogicalType::Null)) {
@@ -68,8 +74,7 @@ impl Binder<'_> {
                 .with_detail("DEFINE clause must be a condition")
                 .at(syntax::span_of(&symbol.definition)));
             }
-            let element = elements.iter().position(|e| e.name == symbol.symbol.value);
-            if let Some(slot) = element.and_then(|element| definitions.get_mut(element)) {
+            if let Some(slot) = definitions.get_mut(element) {
                 *slot = Some(definition);
             }
         }
@@ -87,9 +92,18 @@ impl Binder<'_> {
         if fields.is_empty() {
             return Err(refused("MATCH_RECOGNIZE without MEASURES", "Columns ambiguously defined: {}", place));
         }
-        let matching = Match { input, partition, order, time, elements, skip, definitions, measures };
+        let matching = Match { input, partition, order, time, elements, skip, within, definitions, measures };
         let rel = Rel { kind: RelKind::Match(Box::new(matching)), fields };
         derived(rel, None, clauses.alias)
+    }
+
+    /// `WITHIN INTERVAL ..`, in milliseconds.
+    fn within(&self, interval: &ast::Expr, scope: &Scope<'_>) -> Result<i64> {
+        let bound = self.expr(interval, scope)?;
+        if !bound.data_type.logical.is_interval() {
+            return Err(Error::new("invalid-argument", "WITHIN needs an interval").at(bound.span));
+        }
+        window::millis(&bound)
     }
 
     /// The order, and its first key's column of time.
@@ -207,6 +221,10 @@ fn collect(pattern: &ast::MatchRecognizePattern, found: &mut Vec<Element>, place
                 collect(inner, found, place)?;
                 if let Some(last) = found.last_mut() {
                     last.greedy = false;
+                    if (last.min, last.max) == (0, Some(1)) {
+                        let detail = "Reluctant optional variables are not supported yet.";
+                        return Err(refused("'??' in a pattern", detail, place));
+                    }
                 }
                 return Ok(());
             }
@@ -422,6 +440,10 @@ impl Navigator<'_> {
                     NavigationValue::Last(value, offset)
                 };
                 (variable, value)
+            }
+            // MEASURES are computed of whole matches, DEFINE of what a match has so far
+            ("FINAL" | "RUNNING", [inner]) => {
+                return Ok(Some(self.replaced(inner)?.unwrap_or_else(|| (*inner).clone())));
             }
             ("PREV" | "NEXT", _) => {
                 return Err(Error::unsupported(format!("{upper} in MATCH_RECOGNIZE"))

@@ -87,12 +87,7 @@ pub fn insert(insert: &calve_sql::Insert, catalog: &dyn CatalogReader) -> Result
 }
 
 /// What was bound, if Flink runs it in the session's runtime mode.
-fn checked<T>(
-    bound: T,
-    rel: impl FnOnce(&T) -> &Rel,
-    query: &calve_sql::Query,
-    binder: &Binder<'_>,
-) -> Result<T> {
+fn checked<T>(bound: T, rel: impl FnOnce(&T) -> &Rel, query: &calve_sql::Query, binder: &Binder<'_>) -> Result<T> {
     if binder.streaming() {
         streaming::check(rel(&bound), query.ast.order_by.is_some())?;
     }
@@ -100,11 +95,7 @@ fn checked<T>(
 }
 
 /// Binds a query, or a statement around it, that is no part of a view.
-fn with_binder<T>(
-    catalog: &dyn CatalogReader,
-    query: &calve_sql::Query,
-    bind: impl FnOnce(&Binder<'_>) -> T,
-) -> T {
+fn with_binder<T>(catalog: &dyn CatalogReader, query: &calve_sql::Query, bind: impl FnOnce(&Binder<'_>) -> T) -> T {
     let (hints, places) = (&query.hints, &query.places);
     let views = Cell::new(0);
     on_deep_stack(|| bind(&Binder { catalog, hints, places, within: None, views: &views }))

@@ -249,6 +249,7 @@ impl Binder<'_> {
             })
         };
         let end = frame.end_bound.as_ref();
+        let spec_end = call.order.last().map(|key| key.expr.span.start);
         let refused = match (&frame.start_bound, end) {
             (Following(None), _) => Some("UNBOUNDED FOLLOWING cannot be specified for the lower frame boundary"),
             (_, Some(Preceding(None))) => Some("UNBOUNDED PRECEDING cannot be specified for the upper frame boundary"),
@@ -264,9 +265,10 @@ impl Binder<'_> {
             _ => None,
         };
         if let Some(detail) = refused {
+            let last = spec_end.map(|at| self.places.after(at, &["UNBOUNDED"]));
             let distance = match end {
                 Some(Preceding(Some(n))) => expr::span_of(n),
-                _ => Span::default(),
+                _ => last.flatten().map_or(Span::default(), |start| Span { start, end: start }),
             };
             return Err(invalid(detail, distance).at(call.span));
         }
@@ -336,6 +338,9 @@ impl Binder<'_> {
         }
         if base.frame.is_some() {
             return Err(conflict("a frame"));
+        }
+        if own.frame.is_some() {
+            return Err(spec.window_name.as_ref().map_or_else(|| conflict("a frame"), frame_of_extended));
         }
         let order = if own.order.is_empty() { base.order } else { own.order };
         Ok(Spec { partition: base.partition, order, frame: own.frame })
@@ -440,6 +445,14 @@ fn distance(literal: &Value, of: &LogicalType, key: &LogicalType) -> Distance {
 /// Digits of a distance in FLOAT and DOUBLE.
 const BILLIONTHS: u8 = 9;
 
+/// Flink gives other rows than the frame asks for, without a word.
+fn frame_of_extended(base: &ast::Ident) -> Error {
+    Error::unsupported("a frame of a window that extends another one")
+        .with_detail("Flink leaves out the frame of a window that names another window.")
+        .with_hint("write the other window's clauses before the frame")
+        .at(span::ident(base))
+}
+
 /// The window of that name, with what the windows it extends say.
 fn named<'a>(windows: &'a [ast::NamedWindowDefinition], name: &ast::Ident) -> Result<Spec<'a>> {
     let mut spec = Spec::default();
@@ -467,6 +480,7 @@ fn named<'a>(windows: &'a [ast::NamedWindowDefinition], name: &ast::Ident) -> Re
                 }
                 spec.frame = spec.frame.or(own.window_frame.as_ref());
                 match &own.window_name {
+                    Some(base) if own.window_frame.is_some() => return Err(frame_of_extended(base)),
                     Some(base) => name = base,
                     None => return Ok(spec),
                 }

@@ -31,7 +31,10 @@ impl Binder<'_> {
         let rel = self.query(query, scope.inner())?.rel;
         let [column] = rel.fields.as_slice() else {
             return Err(Error::new("type-mismatch", "a query compared with a value must have one column")
-                .with_detail(format!("Values passed to {name} {} operator must have compatible types", if all { "ALL" } else { "SOME" }))
+                .with_detail(format!(
+                    "Values passed to {name} {} operator must have compatible types",
+                    if all { "ALL" } else { "SOME" }
+                ))
                 .at(place));
         };
         let nullable = x.data_type.nullable || column.data_type.nullable;
@@ -83,8 +86,10 @@ impl Binder<'_> {
             ast::Expr::Nested(value) => vec![value],
             value => vec![value],
         };
-        let compared =
-            list.into_iter().map(|value| self.apply(operator::binary_name(op)?, &[x, value], scope)).collect::<Result<Vec<_>>>()?;
+        let compared = list
+            .into_iter()
+            .map(|value| self.apply(operator::binary_name(op)?, &[x, value], scope))
+            .collect::<Result<Vec<_>>>()?;
         operator::balanced(if all { "AND" } else { "OR" }, compared)
     }
 }
@@ -97,9 +102,9 @@ fn of_rows(rel: &Rel, function: &str, with_column: bool, place: Span) -> Result<
         data_type: field.data_type.clone(),
         span: place,
     });
-    let (args, data_type) =
-        call::aggregate_signature(function, column.into_iter().collect(), false, true, place)?;
-    let call = AggregateCall { function, args, distinct: false, filter: None, data_type: data_type.clone(), span: place };
+    let (args, data_type) = call::aggregate_signature(function, column.into_iter().collect(), false, true, place)?;
+    let call =
+        AggregateCall { function, args, distinct: false, filter: None, data_type: data_type.clone(), span: place };
     let fields = vec![Field { name: "EXPR$0".to_owned(), data_type: data_type.clone() }];
     let kind = RelKind::Aggregate { input: Box::new(rel.clone()), groups: vec![], calls: vec![call] };
     let kind = ExprKind::Subquery { kind: SubqueryKind::Scalar, query: Box::new(Rel { kind, fields }) };

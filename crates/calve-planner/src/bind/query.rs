@@ -74,7 +74,13 @@ impl Binder<'_> {
             }
             let ctes = Ctes { outer: env.ctes, queries: &queries };
             let mut rel = self.query(&cte.query, Env { ctes: Some(&ctes), ..env })?.rel;
-            rename(&mut rel.fields, &cte.alias.columns)?;
+            rename(&mut rel.fields, &cte.alias.columns).map_err(|mut e| {
+                e.span = e.span.map(|place| self.with_word(place, &["("]));
+                if e.code == "type-mismatch" {
+                    e.detail = Some("Number of columns must match number of query columns".to_owned());
+                }
+                e
+            })?;
             queries.push(Cte { name: cte.alias.name.value.clone(), rel, level: env.level() });
         }
         let ctes = Ctes { outer: env.ctes, queries: &queries };
@@ -278,9 +284,8 @@ impl Slice {
                 return Err(Error::unsupported("FETCH with PERCENT or WITH TIES"));
             }
             let Some(quantity) = &fetch.quantity else {
-                return Err(
-                    Error::new("syntax-error", "FETCH needs a number of rows").with_hint("write FETCH FIRST 1 ROWS ONLY")
-                );
+                return Err(Error::new("syntax-error", "FETCH needs a number of rows")
+                    .with_hint("write FETCH FIRST 1 ROWS ONLY"));
             };
             slice.fetch = Some(count("FETCH", quantity)?);
         }

@@ -6,8 +6,8 @@ use std::ops::Range;
 use calve_sql::ast::{self, Ident};
 use calve_types::{DataType, Error, LogicalType, Result, Span, Value};
 
-use super::grouping::Groups;
 use super::group_window::GroupWindow;
+use super::grouping::Groups;
 use super::query::Ctes;
 use super::{call, literal, names, span, walk};
 use crate::catalog::TablePath;

@@ -11,7 +11,7 @@ use super::names::Suffix;
 use super::order::{Sorted, orderable};
 use super::query::{Bound, Slice, one_row};
 use super::scope::{Aggregates, Env, Namespace, Scope, Windows, ambiguous, fields};
-use super::{Binder, expr, names, span};
+use super::{Binder, expr, names, span, window};
 use crate::expr::Expr;
 use crate::rel::{Field, Rel, RelKind};
 
@@ -81,9 +81,12 @@ impl Binder<'_> {
         }
         sorted.check_keys()?;
         if plain && let Some(first) = collected.borrow().first() {
-            return Err(Error::new("misplaced-aggregate", format!("'{}' in ORDER BY needs a GROUP BY", first.function.name))
-                .with_detail("Aggregate expression is illegal in ORDER BY clause of non-aggregating SELECT")
-                .at(first.span));
+            return Err(Error::new(
+                "misplaced-aggregate",
+                format!("'{}' in ORDER BY needs a GROUP BY", first.function.name),
+            )
+            .with_detail("Aggregate expression is illegal in ORDER BY clause of non-aggregating SELECT")
+            .at(first.span));
         }
 
         let calls = collected.into_inner();
@@ -95,6 +98,9 @@ impl Binder<'_> {
                 *e = grouping.over(e.clone())?;
             }
             input = grouping.aggregate();
+            if namespace.group_window.is_none() {
+                window::check_aggregate(&input, span::of(&select.select_token.0))?;
+            }
             if let Some(having) = having {
                 input = filter(input, having);
             }

@@ -5,10 +5,12 @@
 
 use calve_types::{Error, Result, Span};
 
+use super::rowtime::check_current_watermark;
 use super::{nested, walk};
 use crate::expr::{Bound, Expr, ExprKind, OverCall, OverFunction};
 use crate::rel::{Rel, RelKind, Sink};
 use crate::stream;
+use crate::time::TimeAttribute;
 
 /// Checks a statement's relation; `ordered` says whether its query has an ORDER BY itself.
 ///
@@ -64,6 +66,7 @@ struct Compared {
 }
 
 fn visit(rel: &Rel, compared: &[Compared]) -> Result<()> {
+    check_current_watermark(rel)?;
     nested(|| match &rel.kind {
         RelKind::Filter { input, predicate } => {
             let mut all = compared.to_vec();
@@ -84,8 +87,33 @@ fn visit(rel: &Rel, compared: &[Compared]) -> Result<()> {
             over(input, calls, compared)?;
             visit(input, &[])
         }
-        _ => walk::inputs(rel).into_iter().try_for_each(|input| visit(input, &[])),
+        _ => {
+            in_event_time(rel)?;
+            walk::inputs(rel).into_iter().try_for_each(|input| visit(input, &[]))
+        }
     })
+}
+
+/// Windows in processing time end when the machine's clock says so, which for tables that end is never.
+fn in_event_time(rel: &Rel) -> Result<()> {
+    if !rel.is_window_aggregate() {
+        return Ok(());
+    }
+    let mut below = rel;
+    while let RelKind::Aggregate { input, .. }
+    | RelKind::Project { input, .. }
+    | RelKind::Filter { input, .. }
+    | RelKind::Expand { input, .. } = &below.kind
+    {
+        below = input;
+    }
+    match &below.kind {
+        RelKind::Windows { input, time, .. } if input.time(*time) == Some(TimeAttribute::Proctime) => {
+            Err(Error::unsupported("windows in processing time")
+                .with_hint("use a column with a watermark: windows in processing time give nothing of a table that ends"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The comparisons of columns in a condition.
@@ -136,6 +164,12 @@ fn over(input: &Rel, calls: &[OverCall], compared: &[Compared]) -> Result<()> {
         && matches!(call.function, RowNumber | Rank | DenseRank)
     {
         let uses = compared.iter().filter(|c| c.column == width);
+        if call.function != RowNumber && uses.clone().any(|c| c.from_above) && in_window(input, call) {
+            let name = call.function.name();
+            let detail =
+                format!("{name}() function is not supported on Window TopN currently, only ROW_NUMBER() is supported.");
+            return Err(refused(&format!("a Top-N of windows by {name}"), detail, call.span));
+        }
         if call.function == RowNumber && uses.clone().any(|c| c.from_above) && in_window(input, call) {
             return Ok(());
         }

@@ -68,7 +68,10 @@ impl Binder<'_> {
             Err(values) => call::function("ROW", values, row)?,
         };
         Ok(Expr {
-            kind: ExprKind::Subquery { kind: SubqueryKind::In { expr: Box::new(value), negated }, query: Box::new(rel) },
+            kind: ExprKind::Subquery {
+                kind: SubqueryKind::In { expr: Box::new(value), negated },
+                query: Box::new(rel),
+            },
             data_type: LogicalType::Boolean.with_nullable(nullable),
             span: place,
         })

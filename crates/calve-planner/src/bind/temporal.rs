@@ -157,9 +157,8 @@ impl Binder<'_> {
         };
         let instant = coerce::to(bound, &LogicalType::TimestampLtz(6).nullable());
         let micros = crate::lower::constant_micros(&instant, EvalContext::new(zone)).map_err(|e| e.at(place))?;
-        let micros = micros.ok_or_else(|| {
-            Error::new("invalid-argument", "the time of FOR SYSTEM_TIME AS OF is NULL").at(place)
-        })?;
+        let micros = micros
+            .ok_or_else(|| Error::new("invalid-argument", "the time of FOR SYSTEM_TIME AS OF is NULL").at(place))?;
         self.named_version(name, alias, micros.div_euclid(1000))
     }
 }
@@ -185,7 +184,9 @@ fn lookup(right: &Rel, place: Span) -> Error {
     let table = loop {
         match &rel.kind {
             RelKind::Scan { table, .. } => break Some(table),
-            RelKind::Project { input, .. } | RelKind::Watermark { input, .. } | RelKind::Filter { input, .. } => rel = input,
+            RelKind::Project { input, .. } | RelKind::Watermark { input, .. } | RelKind::Filter { input, .. } => {
+                rel = input
+            }
             _ => break None,
         }
     };
@@ -278,7 +279,8 @@ fn versions(rel: Rel) -> Result<Option<(Rel, Vec<usize>, bool)>> {
         }),
         RelKind::Project { input, exprs } => {
             let Some((input, key, latest)) = versions(*input)? else { return Ok(None) };
-            let column = |below: &usize| exprs.iter().position(|e| matches!(e.kind, ExprKind::Column(c) if c == *below));
+            let column =
+                |below: &usize| exprs.iter().position(|e| matches!(e.kind, ExprKind::Column(c) if c == *below));
             let Some(key) = key.iter().map(column).collect() else { return Ok(None) };
             Some((Rel { kind: RelKind::Project { input: Box::new(input), exprs }, fields }, key, latest))
         }

@@ -155,6 +155,28 @@ pub(crate) fn outer_columns_mut(rel: &mut Rel, f: &mut dyn FnMut(usize, &mut Exp
     in_relation(rel, 0, f)
 }
 
+/// Whether a query computes functions over windows of rows that depend on enclosing queries.
+pub(super) fn windows_of_correlated(rel: &mut Rel) -> Result<bool> {
+    nested(|| {
+        if let RelKind::Over { input, .. } = &mut rel.kind {
+            let mut depends = false;
+            outer_columns_mut(input, &mut |_, _| {
+                depends = true;
+                Ok(())
+            })?;
+            if depends {
+                return Ok(true);
+            }
+        }
+        let mut found = false;
+        inputs_mut(rel, &mut |input| {
+            found |= windows_of_correlated(input)?;
+            Ok(())
+        })?;
+        Ok(found)
+    })
+}
+
 fn in_relation(rel: &mut Rel, below: usize, f: &mut dyn FnMut(usize, &mut Expr) -> Result<()>) -> Result<()> {
     nested(|| {
         own_expressions_mut(rel, &mut |expr| in_expression(expr, below, f))?;
@@ -244,7 +266,11 @@ fn alike(a: &Expr, b: &Expr, types: &dyn Fn(&DataType, &DataType) -> bool) -> bo
 /// Whether two calls over windows are the same but for where they were written.
 pub(super) fn same_over(a: &OverCall, b: &OverCall) -> bool {
     let all = |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
-    a.function == b.function && a.distinct == b.distinct && a.frame == b.frame && all(&a.args, &b.args) && same_window(a, b)
+    a.function == b.function
+        && a.distinct == b.distinct
+        && a.frame == b.frame
+        && all(&a.args, &b.args)
+        && same_window(a, b)
 }
 
 /// Whether two calls have the same partitions in the same order.

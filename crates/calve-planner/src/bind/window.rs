@@ -8,6 +8,7 @@ use super::scope::{Env, Namespace, Scope};
 use super::{Binder, expr, names, span};
 use crate::expr::{Expr, ExprKind};
 use crate::rel::{Field, Rel, RelKind, Window};
+use crate::time::TimeAttribute;
 
 /// A function that gives rows windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +21,9 @@ enum Function {
 
 impl Function {
     fn of(name: &str) -> Option<Self> {
-        [Self::Tumble, Self::Hop, Self::Cumulate, Self::Session].into_iter().find(|f| f.name().eq_ignore_ascii_case(name))
+        [Self::Tumble, Self::Hop, Self::Cumulate, Self::Session]
+            .into_iter()
+            .find(|f| f.name().eq_ignore_ascii_case(name))
     }
 
     fn name(self) -> &'static str {
@@ -51,9 +54,15 @@ impl Function {
     fn form(self) -> &'static str {
         match self {
             Self::Tumble => "TUMBLE(TABLE table_name, DESCRIPTOR(timecol), datetime interval[, datetime interval])",
-            Self::Hop => "HOP(TABLE table_name, DESCRIPTOR(timecol), datetime interval, datetime interval[, datetime interval])",
-            Self::Cumulate => "CUMULATE(TABLE table_name, DESCRIPTOR(timecol), datetime interval, datetime interval[, datetime interval])",
-            Self::Session => "SESSION(TABLE table_name [PARTITION BY (keycols, ...)], DESCRIPTOR(timecol), datetime interval)",
+            Self::Hop => {
+                "HOP(TABLE table_name, DESCRIPTOR(timecol), datetime interval, datetime interval[, datetime interval])"
+            }
+            Self::Cumulate => {
+                "CUMULATE(TABLE table_name, DESCRIPTOR(timecol), datetime interval, datetime interval[, datetime interval])"
+            }
+            Self::Session => {
+                "SESSION(TABLE table_name [PARTITION BY (keycols, ...)], DESCRIPTOR(timecol), datetime interval)"
+            }
         }
     }
 
@@ -136,9 +145,7 @@ impl Binder<'_> {
             ast::Expr::Function(f) if is_word(&f.name, "TABLE") => {
                 let (rel, names) = self.table_argument(f, env)?;
                 let partition = match &f.over {
-                    Some(ast::WindowType::WindowSpec(spec)) => {
-                        self.partition(function, spec, &names, call, env)?
-                    }
+                    Some(ast::WindowType::WindowSpec(spec)) => self.partition(function, spec, &names, call, env)?,
                     _ => vec![],
                 };
                 Ok((rel, partition))
@@ -168,7 +175,8 @@ impl Binder<'_> {
         env: Env<'_>,
     ) -> Result<Vec<usize>> {
         if function != Function::Session || !spec.order_by.is_empty() {
-            let (clause, verb) = if spec.partition_by.is_empty() { ("ORDER BY", "ordered") } else { ("PARTITION BY", "partitioned") };
+            let (clause, verb) =
+                if spec.partition_by.is_empty() { ("ORDER BY", "ordered") } else { ("PARTITION BY", "partitioned") };
             return Err(Error::new("invalid-argument", format!("{} takes no {clause}", function.name()))
                 .with_detail(format!(
                     "Only tables with set semantics may be {verb}. Invalid {clause} clause in the 0-th operand of table function '{}'",
@@ -208,8 +216,22 @@ impl Binder<'_> {
         let field = rel.fields.get(column).ok_or_else(|| Error::internal("no column of times"))?;
         let is_timestamp = matches!(field.data_type.logical, LogicalType::Timestamp(_) | LogicalType::TimestampLtz(_));
         let attribute = rel.time(column);
+        if attribute == Some(TimeAttribute::Proctime) && !self.streaming() {
+            return Err(Error::unsupported("windows in processing time in batch mode")
+                .with_detail("Processing time Window TableFunction is not supported yet.")
+                .at(place));
+        }
         if is_timestamp && (attribute.is_some() || !self.streaming()) {
             return Ok(());
+        }
+        if is_timestamp {
+            return Err(Error::new("no-time-attribute", format!("column '{}' is no time attribute", field.name))
+                .with_detail(format!(
+                    "The window function requires the timecol is a time attribute type, but is {}.",
+                    field.data_type.logical
+                ))
+                .with_hint("declare WATERMARK FOR it in the table, and use it as it is")
+                .at(place));
         }
         let mut its_type = rules::sql_name(&field.data_type.logical);
         if let Some(attribute) = rel.printed_time(column) {
@@ -219,28 +241,18 @@ impl Binder<'_> {
             "The window function {} requires the timecol to be TIMESTAMP or TIMESTAMP_LTZ, but is {its_type}.\nBesides, the timecol must be a time attribute type in streaming mode.",
             function.form()
         );
-        let error = if is_timestamp {
-            Error::new("no-time-attribute", format!("column '{}' is no time attribute", field.name))
-                .with_hint("declare WATERMARK FOR it in the table, and use it as it is")
-        } else {
-            Error::new("type-mismatch", format!("column '{}' is {}, no timestamp", field.name, field.data_type.logical))
-        };
+        let error = Error::new(
+            "type-mismatch",
+            format!("column '{}' is {}, no timestamp", field.name, field.data_type.logical),
+        );
         Err(error.with_detail(detail).at(place))
     }
 }
 
 /// The rows of a relation with their windows.
-pub(super) fn windowed(
-    rel: Rel,
-    (time, _): (usize, Span),
-    window: Window,
-    partition: Vec<usize>,
-) -> Result<Rel> {
+pub(super) fn windowed(rel: Rel, (time, _): (usize, Span), window: Window, partition: Vec<usize>) -> Result<Rel> {
     let time_type = &rel.fields.get(time).ok_or_else(|| Error::internal("no column of times"))?.data_type.logical;
-    let time_type = match time_type {
-        LogicalType::TimestampLtz(_) => LogicalType::TimestampLtz(3),
-        _ => LogicalType::Timestamp(3),
-    };
+    let time_type = time_type.clone();
     let mut fields = rel.fields.clone();
     let bound = LogicalType::Timestamp(3);
     for (name, logical) in [("window_start", bound.clone()), ("window_end", bound), ("window_time", time_type)] {
@@ -275,13 +287,12 @@ pub(super) fn check(window: Window, place: Span) -> Result<()> {
             format!("TUMBLE table function based aggregate requires size to be positive, but got {size} ms.")
         }
         Window::Tumble { size, offset } if offset.unsigned_abs() >= size.unsigned_abs() => {
-            format!("TUMBLE table function parameters must satisfy abs(offset) < size, but got size {size} ms and offset {offset} ms.")
+            format!(
+                "TUMBLE table function parameters must satisfy abs(offset) < size, but got size {size} ms and offset {offset} ms."
+            )
         }
         Window::Hop { slide, size, .. } if slide <= 0 || size <= 0 => format!(
             "HOP table function based aggregate requires slide and size to be positive, but got slide {slide} ms and size {size} ms."
-        ),
-        Window::Hop { slide, size, .. } if size % slide != 0 => format!(
-            "HOP table function based aggregate requires size must be an integral multiple of slide, but got size {size} ms and slide {slide} ms"
         ),
         Window::Cumulate { step, size, .. } if step <= 0 || size <= 0 => format!(
             "CUMULATE table function based aggregate requires maxSize and step to be positive, but got maxSize {size} ms and step {step} ms."
@@ -295,6 +306,34 @@ pub(super) fn check(window: Window, place: Span) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Error::new("invalid-window", "the lengths of the windows do not fit").with_detail(detail).at(place))
+}
+
+/// Flink aggregates hopping windows by slices, which must fit; their rows alone it gives for any lengths.
+///
+/// # Errors
+/// `invalid-window`.
+pub(super) fn check_aggregate(rel: &Rel, place: Span) -> Result<()> {
+    if !rel.is_window_aggregate() {
+        return Ok(());
+    }
+    let mut below = rel;
+    while let RelKind::Aggregate { input, .. }
+    | RelKind::Project { input, .. }
+    | RelKind::Filter { input, .. }
+    | RelKind::Expand { input, .. } = &below.kind
+    {
+        below = input;
+    }
+    match below.kind {
+        RelKind::Windows { window: Window::Hop { slide, size, .. }, .. } if size.checked_rem(slide) != Some(0) => {
+            Err(Error::new("invalid-window", "the lengths of the windows do not fit")
+                .with_detail(format!(
+                    "HOP table function based aggregate requires size must be an integral multiple of slide, but got size {size} ms and slide {slide} ms"
+                ))
+                .at(place))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The arguments in the order of the function's parameters.
@@ -333,7 +372,8 @@ fn wrong_count(function: Function, place: Span) -> Error {
 
 fn inapplicable(function: Function, rel: &Rel, rest: &[String], place: Span) -> Error {
     let name = function.name();
-    let record: Vec<String> = rel.fields.iter().enumerate().map(|(i, f)| column_type(rel, i, &f.data_type, &f.name)).collect();
+    let record: Vec<String> =
+        rel.fields.iter().enumerate().map(|(i, f)| column_type(rel, i, &f.data_type, &f.name)).collect();
     let types: Vec<String> = rest.iter().map(|t| format!(", <{t}>")).collect();
     Error::new("invalid-argument", format!("'{name}' takes other arguments"))
         .with_detail(format!(

@@ -60,6 +60,7 @@ impl Lowering<'_> {
             order: positions.iter().copied().zip(matching.order.iter().map(sort_options)).collect(),
             elements: matching.elements.clone(),
             skip: matching.skip,
+            within: matching.within,
             definitions: definitions.into_iter().map(|draft| draft.map(ready).transpose()).collect::<Result<_>>()?,
             measures: ready(measures)?,
             schema: Arc::new(Schema::new(named.collect::<Result<Vec<_>>>()?)),

@@ -56,7 +56,7 @@ pub(crate) use free::parts;
 pub use crate::bind::late::depends_on_order;
 pub use session::session_state;
 pub(crate) use temporal::constant_micros;
-pub use stream::changelog;
+pub use stream::{changelog, settled};
 
 /// What lowering needs to know of the statement.
 pub struct LowerContext<'a> {

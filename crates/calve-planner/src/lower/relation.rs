@@ -63,7 +63,7 @@ impl Lowering<'_> {
             RelKind::Watermark { input, column, expr, interval, shown } => {
                 let input = self.relation(input, level, domain)?;
                 if !shown {
-                    return Ok(input);
+                    return self.with_times(input, *column, &rel.fields);
                 }
                 self.watermark(input, *column, expr, *interval, &rel.fields, level, domain)
             }

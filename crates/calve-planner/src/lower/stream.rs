@@ -12,6 +12,7 @@ use calve_stream::dedup::Deduplicate;
 use calve_stream::join::{Input, Join};
 use calve_stream::over::RangeOver;
 use calve_stream::sets::SetAll;
+use calve_stream::settle::Settle;
 use calve_stream::top::TopN;
 use calve_stream::union::UnionAll;
 use calve_stream::{OP, Operator};
@@ -19,7 +20,7 @@ use calve_types::{DataType, Error, LogicalType, Result};
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, DFSchema};
+use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::expr::NullTreatment;
 use datafusion::logical_expr::{Expr as DfExpr, ExprSchemable, LogicalPlan, Projection, lit};
@@ -49,6 +50,21 @@ pub fn changelog(node: &Node, context: &LowerContext) -> Result<LogicalPlan> {
         .collect::<Result<Vec<_>>>()?;
     exprs.push(op_or_insert(op.as_ref()).alias(OP));
     Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows.plan)).map_err(failed)?))
+}
+
+/// The plan of what is left of a changelog at the end of the input for each key of a table, as [`changelog`]: the last row
+/// of each key (`+I`), and the keys of which none is left (`-D`).
+///
+/// # Errors
+/// As [`changelog`].
+pub fn settled(node: &Node, key: &[usize], context: &LowerContext) -> Result<LogicalPlan> {
+    let plan = changelog(node, context)?;
+    let schema = nullable(plan.schema().as_arrow(), true);
+    let operator = Settle { schema, keys: key.to_vec() };
+    let plan = calve_stream::node::plan(Arc::new(operator), vec![plan], TableReference::bare("settled")).map_err(failed)?;
+    let names = unique_names(node.fields.iter().map(|f| f.name.as_str())).into_iter().chain([OP.to_owned()]);
+    let columns = references(&plan.schema().columns()).into_iter().zip(names).map(|(column, name)| column.alias(name));
+    Ok(LogicalPlan::Projection(Projection::try_new(columns.collect(), Arc::new(plan)).map_err(failed)?))
 }
 
 /// Rows and, if they change, the column of changes; it is no column of the relation.

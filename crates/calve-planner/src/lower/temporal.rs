@@ -63,7 +63,8 @@ impl Lowering<'_> {
             (left.schema().as_arrow(), Side { width: widths.0 }),
             (right.schema().as_arrow(), Side { width: widths.1 }),
         ];
-        let operator = TemporalJoin::new(sides, join.outer, join.latest, Arc::new(Schema::new(named))).map_err(failed)?;
+        let operator =
+            TemporalJoin::new(sides, join.outer, join.latest, Arc::new(Schema::new(named))).map_err(failed)?;
         let plan = self.streaming("temporal", Arc::new(operator), vec![left, right])?;
         let columns = plan.schema().columns();
         let joined = Lowered { plan, columns, outer: Default::default() };

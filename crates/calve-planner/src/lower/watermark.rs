@@ -1,21 +1,41 @@
 //! Watermarks.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use calve_stream::in_time::InTime;
-use calve_stream::watermark::WatermarkAssigner;
+use calve_stream::watermark::{WatermarkAssigner, null_rowtime};
 use calve_types::{Error, Result};
-use datafusion::arrow::datatypes::{DataType as ArrowType, TimeUnit};
-use datafusion::logical_expr::{Expr as DfExpr, cast};
+use datafusion::arrow::array::Array;
+use datafusion::arrow::datatypes::{DataType as ArrowType, Field as ArrowField, FieldRef, TimeUnit};
+use datafusion::common::{DataFusionError, Result as DfResult, ScalarValue};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr as DfExpr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility, cast,
+};
 
 use super::expr::references;
+use super::plans::filter_plan;
 use super::subquery::Domain;
 use super::{Lowered, Lowering, failed};
 use crate::expr::Expr;
 use crate::rel::Field;
 
 impl Lowering<'_> {
+    /// The rows, each of which must have a time: Flink fails on one without, whatever the query asks for.
+    pub(super) fn with_times(&mut self, input: Lowered, column: usize, fields: &[Field]) -> Result<Lowered> {
+        let (Some(time), Some(field)) = (input.columns.get(column), fields.get(column)) else {
+            return Err(Error::internal("no column of times"));
+        };
+        if !field.data_type.nullable {
+            return Ok(input);
+        }
+        let check = HasTime { name: field.name.clone(), signature: Signature::user_defined(Volatility::Volatile) };
+        let condition = ScalarUDF::new_from_impl(check).call(vec![DfExpr::Column(time.clone())]);
+        Ok(Lowered { plan: filter_plan(input.plan, Some(condition))?, ..input })
+    }
+
     /// The rows with the watermark that was announced before each of them.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn watermark(
@@ -72,5 +92,48 @@ impl Lowering<'_> {
         let plan = self.streaming("in_time", Arc::new(operator), vec![plan])?;
         let columns = plan.schema().columns();
         Ok(Lowered { plan, columns, outer: BTreeMap::new() })
+    }
+}
+
+/// TRUE; fails where the time of a row is NULL. It is volatile so that it is neither left out nor moved.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct HasTime {
+    name: String,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for HasTime {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn name(&self) -> &str {
+        "HAS_TIME"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, arg_types: &[ArrowType]) -> DfResult<Vec<ArrowType>> {
+        Ok(arg_types.to_vec())
+    }
+
+    fn return_type(&self, _: &[ArrowType]) -> DfResult<ArrowType> {
+        Ok(ArrowType::Boolean)
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs) -> DfResult<FieldRef> {
+        Ok(Arc::new(ArrowField::new(self.name(), ArrowType::Boolean, false)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let rows = args.number_rows;
+        for arg in args.args {
+            if arg.into_array(rows)?.null_count() > 0 {
+                return Err(DataFusionError::External(Box::new(null_rowtime(&self.name))));
+            }
+        }
+        Ok(ColumnarValue::Scalar(ScalarValue::Boolean(Some(true))))
     }
 }

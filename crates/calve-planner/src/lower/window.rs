@@ -51,11 +51,10 @@ impl Lowering<'_> {
         let row = vec![
             RowField::new("window_start", LogicalType::Timestamp(3).not_null()),
             RowField::new("window_end", LogicalType::Timestamp(3).not_null()),
-            RowField::new("window_time", if zone.is_some() { LogicalType::TimestampLtz(3) } else { LogicalType::Timestamp(3) }.not_null()),
+            RowField::new("window_time", time_type.clone().not_null()),
         ];
-        let parts = Fields::from(
-            row.iter().map(|f| mapping::field(&f.name, &f.data_type)).collect::<Result<Vec<_>>>()?,
-        );
+        let parts =
+            Fields::from(row.iter().map(|f| mapping::field(&f.name, &f.data_type)).collect::<Result<Vec<_>>>()?);
         let of = |args: Vec<DfExpr>| udf(Windows { window, zone, parts: parts.clone(), signature: any() }).call(args);
 
         let keys: Vec<_> = input.outer.keys().copied().collect();
@@ -255,17 +254,20 @@ impl Windows {
 
     /// Bounds as rows.
     fn rows(&self, starts: Int64Array, ends: Int64Array) -> DfResult<StructArray> {
-        let micros = |millis: i64| millis.saturating_mul(1000);
-        let times: Int64Array = ends.unary(|end| micros(to_utc(self.zone, end.saturating_sub(1))));
-        let column = |values: &Int64Array, field: &FieldRef| -> ArrayRef {
-            let values = values.reinterpret_cast::<TimestampMicrosecondType>();
-            match field.data_type() {
-                ArrowType::Timestamp(_, Some(zone)) => Arc::new(values.with_timezone(zone.clone())),
-                _ => Arc::new(values),
+        fn stamps<T: ArrowTimestampType>(millis: &Int64Array, unit: i64, zone: Option<Arc<str>>) -> ArrayRef {
+            let units: Int64Array = millis.unary(|m| m.saturating_mul(unit));
+            Arc::new(units.reinterpret_cast::<T>().with_timezone_opt(zone))
+        }
+        let column = |millis: &Int64Array, field: &FieldRef| match field.data_type() {
+            ArrowType::Timestamp(TimeUnit::Nanosecond, zone) => {
+                stamps::<TimestampNanosecondType>(millis, 1_000_000, zone.clone())
             }
+            ArrowType::Timestamp(_, zone) => stamps::<TimestampMicrosecondType>(millis, 1000, zone.clone()),
+            _ => Arc::new(millis.clone()),
         };
-        let (starts, ends): (Int64Array, Int64Array) = (starts.unary(micros), ends.unary(micros));
-        let columns = [starts, ends, times].iter().zip(&self.parts).map(|(values, field)| column(values, field)).collect();
+        let times: Int64Array = ends.unary(|end| to_utc(self.zone, end.saturating_sub(1)));
+        let columns =
+            [starts, ends, times].iter().zip(&self.parts).map(|(values, field)| column(values, field)).collect();
         Ok(StructArray::try_new(self.parts.clone(), columns, None)?)
     }
 
@@ -340,5 +342,53 @@ impl ScalarUDFImpl for Windows {
         let rows = args.number_rows;
         let args = args.args.into_iter().map(|arg| arg.into_array(rows)).collect::<DfResult<Vec<_>>>()?;
         Ok(ColumnarValue::Array(self.of(&args)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    fn windows(window: Window, time: i64) -> Vec<(i64, i64)> {
+        let mut all = vec![];
+        each(window, time, |start, end| all.push((start, end)));
+        all
+    }
+
+    #[test]
+    fn tumbling_windows_begin_at_the_floor() {
+        let tumble = |offset| Window::Tumble { size: 10, offset };
+        assert_eq!(windows(tumble(0), 19), [(10, 20)]);
+        assert_eq!(windows(tumble(0), -1), [(-10, 0)]);
+        assert_eq!(windows(tumble(0), -10), [(-10, 0)]);
+        assert_eq!(windows(tumble(3), 12), [(3, 13)]);
+        assert_eq!(windows(tumble(-3), 12), [(7, 17)]);
+    }
+
+    #[test]
+    fn hopping_windows_overlap() {
+        let hop = Window::Hop { slide: 5, size: 10, offset: 0 };
+        assert_eq!(windows(hop, 7), [(5, 15), (0, 10)]);
+        assert_eq!(windows(hop, -1), [(-5, 5), (-10, 0)]);
+        // a slide that does not divide the length, and one that is longer
+        assert_eq!(windows(Window::Hop { slide: 4, size: 10, offset: 0 }, 9), [(8, 18), (4, 14), (0, 10)]);
+        assert_eq!(windows(Window::Hop { slide: 10, size: 5, offset: 0 }, 7), []);
+    }
+
+    #[test]
+    fn cumulating_windows_grow() {
+        let cumulate = Window::Cumulate { step: 5, size: 15, offset: 0 };
+        assert_eq!(windows(cumulate, 7), [(0, 10), (0, 15)]);
+        assert_eq!(windows(cumulate, -1), [(-15, 0)]);
+    }
+
+    #[test]
+    fn times_at_the_ends_of_what_a_number_holds() {
+        for time in [i64::MIN, i64::MAX] {
+            assert_eq!(windows(Window::Tumble { size: 1000, offset: 1 }, time).len(), 1);
+            assert!(windows(Window::Hop { slide: 1, size: i64::MAX, offset: 0 }, time).len() <= MOST as usize);
+            assert!(windows(Window::Cumulate { step: 1, size: i64::MAX, offset: 0 }, time).len() <= MOST as usize);
+        }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) mod window;
 use calve_stream::join::JoinKind;
 use calve_types::{DataType, Error, LogicalType, Span};
 
-pub use mode::{Kinds, check_sink};
+pub use mode::{Kinds, check_sink, settling_key};
 pub use plan::plan;
 
 use crate::expr::{AggregateCall, Expr, ExprKind, OverCall, SortKey};

@@ -46,12 +46,13 @@ impl Kinds {
 /// `sink-changes` with Flink's sentence.
 pub fn check_sink(sink: &Sink, node: &Node) -> Result<()> {
     let table = &sink.table;
-    let takes_all = match table.options.get("connector").map(String::as_str) {
-        Some("filesystem") => false,
+    let takes = match table.options.get("connector").map(String::as_str) {
+        Some("filesystem") => node.kinds.inserts_only(),
         Some(_) => true,
-        None => !table.primary_key.is_empty(),
+        // Flink's sink stores whatever comes: what is never taken back is right there, though Flink may think otherwise of it
+        None => !table.primary_key.is_empty() || !node.changes(),
     };
-    if takes_all || node.kinds.inserts_only() {
+    if takes {
         return Ok(());
     }
     let from = culprit(node);
@@ -76,6 +77,36 @@ pub fn check_sink(sink: &Sink, node: &Node) -> Result<()> {
     .at(sink.span))
 }
 
+/// The key of a table, as positions of its query's fields, by which the changes of an INSERT have to be settled. `None` if
+/// the rows that the query leaves in batch mode are the same: each of its groups, or first rows of a partition, has a key of
+/// its own in the table, and none ever goes.
+pub fn settling_key(sink: &Sink, node: &Node) -> Option<Vec<usize>> {
+    let position = |name: &String| node.fields.iter().position(|f| &f.name == name);
+    let key: Vec<usize> = sink.table.primary_key.iter().filter_map(position).collect();
+    let is_key = |expr: &Expr, key: &[usize]| matches!(expr.kind, ExprKind::Column(i) if key.contains(&i));
+    let (mut below, mut columns) = (node, key.clone());
+    while let NodeKind::Project { input, exprs } = &below.kind {
+        let plain = |i: &usize| match exprs.get(*i)?.kind {
+            ExprKind::Column(column) => Some(column),
+            _ => None,
+        };
+        columns = columns.iter().filter_map(plain).collect();
+        below = input;
+    }
+    let alike = match &below.kind {
+        NodeKind::Rows(_) => true,
+        NodeKind::Aggregate { input, groups, .. } => {
+            !groups.is_empty() && !input.changes() && (0..groups.len()).all(|i| columns.contains(&i))
+        }
+        NodeKind::TopN { input, partition, start: 1, end: 1, .. } => {
+            !input.changes() && partition.iter().all(|e| is_key(e, &columns))
+        }
+        NodeKind::Deduplicate { keys, .. } => keys.iter().all(|e| is_key(e, &columns)),
+        _ => false,
+    };
+    (!alike).then_some(key)
+}
+
 /// The operator that the changes come from: what is above it passes them on.
 fn culprit(node: &Node) -> &Node {
     match &node.kind {
@@ -94,8 +125,9 @@ fn shown(node: &Node) -> String {
         NodeKind::Aggregate { input, groups, calls } => {
             let names = group_names(groups, &input.fields);
             let mut select = names.clone();
+            let retract = if input.kinds.inserts_only() { "" } else { "_RETRACT" };
             for (call, field) in calls.iter().zip(node.fields.iter().skip(groups.len())) {
-                select.push(format!("{} AS {}", shown_call(call, &input.fields), field.name));
+                select.push(format!("{} AS {}", shown_call(call, retract, &input.fields), field.name));
             }
             let by = if names.is_empty() { String::new() } else { format!("groupBy=[{}], ", names.join(", ")) };
             format!("GroupAggregate({by}select=[{}])", select.join(", "))
@@ -105,12 +137,28 @@ fn shown(node: &Node) -> String {
             format!("GroupAggregate(groupBy=[{0}], select=[{0}])", names.join(", "))
         }
         NodeKind::Join { kind, .. } => format!("Join(joinType=[{kind}])"),
-        NodeKind::TopN { partition, start, end, numbered, .. } => {
+        NodeKind::TopN { input, partition, order, start, end, numbered } => {
+            let order: Vec<String> = order
+                .iter()
+                .enumerate()
+                .map(|(i, key)| {
+                    let name = name(&key.expr, &input.fields, i);
+                    format!("{name} {}", if key.descending { "DESC" } else { "ASC" })
+                })
+                .collect();
+            let order = order.join(", ");
             if partition.is_empty() && !numbered {
-                format!("SortLimit(offset=[{}], fetch=[{}])", start - 1, end.saturating_sub(start - 1))
-            } else {
-                format!("Rank(rankType=[ROW_NUMBER], rankRange=[rankStart={start}, rankEnd={end}])")
+                let offset = start.saturating_sub(1);
+                let fetch = end.saturating_sub(offset);
+                return format!(
+                    "SortLimit(orderBy=[{order}], offset=[{offset}], fetch=[{fetch}], strategy=[UndefinedStrategy])"
+                );
             }
+            let by = group_names(partition, &input.fields).join(", ");
+            format!(
+                "Rank(strategy=[UndefinedStrategy], rankType=[ROW_NUMBER], rankRange=[rankStart={start}, rankEnd={end}], \
+                 partitionBy=[{by}], orderBy=[{order}])"
+            )
         }
         NodeKind::Deduplicate { last, .. } => {
             format!("Deduplicate(keep=[{}])", if *last { "LastRow" } else { "FirstRow" })
@@ -135,9 +183,9 @@ fn group_names(groups: &[Expr], fields: &[Field]) -> Vec<String> {
     groups.iter().enumerate().map(|(i, g)| name(g, fields, i)).collect()
 }
 
-fn shown_call(call: &AggregateCall, fields: &[Field]) -> String {
+fn shown_call(call: &AggregateCall, retract: &str, fields: &[Field]) -> String {
     let args: Vec<String> = call.args.iter().enumerate().map(|(i, a)| name(a, fields, i)).collect();
     let distinct = if call.distinct { "DISTINCT " } else { "" };
     let args = if args.is_empty() { "*".to_owned() } else { args.join(", ") };
-    format!("{}({distinct}{args})", call.function.name)
+    format!("{}{retract}({distinct}{args})", call.function.name)
 }

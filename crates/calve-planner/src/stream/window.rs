@@ -10,7 +10,8 @@ pub(crate) fn in_time(left: &Rel, right: &Rel, condition: &Expr) -> bool {
     same_window(left, right, condition) || near(left, right, condition)
 }
 
-fn same_window(left: &Rel, right: &Rel, condition: &Expr) -> bool {
+/// Whether a condition says that the windows of both sides are the same.
+pub(crate) fn same_window(left: &Rel, right: &Rel, condition: &Expr) -> bool {
     let width = left.fields.len();
     let side = |e: &Expr| match e.kind {
         ExprKind::Column(c) => match c.checked_sub(width) {

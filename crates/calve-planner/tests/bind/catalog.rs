@@ -73,7 +73,9 @@ impl CatalogReader for Streaming {
         if path.table == "timed" {
             let mut table = entry(path, &[], "ts TIMESTAMP(3), a INT, m TIMESTAMP(3)");
             table.columns[2].kind = ColumnKind::Metadata { key: "v".to_owned(), is_virtual: true };
-            table.watermark = Some(if hints.is_empty() { "ts" } else { "m" }.to_owned());
+            let column = if hints.is_empty() { "ts" } else { "m" };
+            let expr = Arc::new(calve_sql::ast::Expr::Identifier(calve_sql::ast::Ident::new(column)));
+            table.watermark = Some(calve_planner::Watermark { column: column.to_owned(), expr });
             return Ok(Some(Arc::new(table)));
         }
         Tables.table(path, hints)

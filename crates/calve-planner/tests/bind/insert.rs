@@ -77,7 +77,7 @@ fn refused() {
     let cases = [
         ("INSERT INTO f (a, a) VALUES (1, 2)", "1:19-1:20 Target column 'a' is assigned more than once".to_owned()),
         ("INSERT INTO f (a, nope) VALUES (1, 2)", "1:19-1:23 Unknown target column 'nope'".to_owned()),
-        ("INSERT INTO f (a, b) VALUES (1)", "1:16-1:20 Number of columns must match number of query columns".to_owned()),
+        ("INSERT INTO f (a, b) VALUES (1)", "1:22-1:32 Number of columns must match number of query columns".to_owned()),
         (
             "INSERT INTO nn (id) VALUES (2)",
             "1:13-1:15 Column 's' has no default value and does not allow NULLs".to_owned(),

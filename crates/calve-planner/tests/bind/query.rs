@@ -255,3 +255,30 @@ fn long_chains() {
     let unions = vec!["SELECT 1 AS x"; 200].join(" UNION ALL ");
     assert_eq!(schema(&query(&unions).unwrap()), "x INT NOT NULL");
 }
+
+#[test]
+fn grouping_sets() {
+    check(&[
+        ("SELECT id, COUNT(*) AS c FROM (VALUES (1)) AS n(id) GROUP BY ROLLUP(id)", "id INT\tc BIGINT NOT NULL"),
+        ("SELECT id + 1 AS i FROM (VALUES (1)) AS n(id) GROUP BY ROLLUP(id)", "i INT"),
+        ("SELECT id FROM (VALUES (1)) AS n(id) GROUP BY GROUPING SETS ((id))", "id INT NOT NULL"),
+        ("SELECT id FROM (VALUES (1)) AS n(id) GROUP BY id, CUBE(id + 1)", "id INT NOT NULL"),
+        ("SELECT id IS NULL AS i, GROUPING(id) AS g FROM (VALUES (1)) AS n(id) GROUP BY CUBE(id)", "i BOOLEAN NOT NULL\tg BIGINT NOT NULL"),
+        ("SELECT SUM(id) AS s, GROUP_ID() AS g FROM (VALUES (1)) AS n(id) GROUP BY CUBE(id)", "s INT NOT NULL\tg BIGINT NOT NULL"),
+    ]);
+}
+
+#[test]
+fn lateral_and_rows() {
+    check(&[
+        ("SELECT l.id, t.rv FROM l, LATERAL (SELECT rv FROM r WHERE r.id = l.id) AS t", "id INT\trv STRING"),
+        (
+            "SELECT t.c FROM l LEFT JOIN LATERAL (SELECT COUNT(*) AS c FROM r WHERE r.id = l.id) AS t ON TRUE",
+            "c BIGINT",
+        ),
+        ("SELECT * FROM l, LATERAL (SELECT * FROM r) AS t", "id INT\tlv STRING\tid0 INT\trv STRING"),
+        ("SELECT (id, lv) IN (SELECT id, rv FROM r) AS i FROM l", "i BOOLEAN"),
+        ("SELECT (1, 2) IN ((1, 2), (3, 4)) AS i, (1, 2) = (1, 3) AS j", "i BOOLEAN NOT NULL\tj BOOLEAN NOT NULL"),
+        ("SELECT id > ALL (SELECT id FROM r) AS a FROM l", "a BOOLEAN"),
+    ]);
+}

@@ -46,7 +46,7 @@ fn names() {
         ),
         ("SELECT $1", "1:8-1:10 Column '$1' not found in any table"),
         ("SELECT x.* FROM t", "1:8-1:9 Table 'x' not found"),
-        ("SELECT l.id FROM l, l", "1:8-1:9 table 'l' is ambiguous: it stands twice in FROM"),
+        ("SELECT l.id FROM l, l", "1:21-1:22 Duplicate relation name 'l' in FROM clause"),
     ]);
 }
 
@@ -70,14 +70,14 @@ fn types() {
             "SELECT TRUE = 1 AS b",
             "1:8-1:16 Cannot apply '=' to arguments of type '<BOOLEAN> = <INTEGER>'. Supported form(s): '<COMPARABLE_TYPE> = <COMPARABLE_TYPE>'",
         ),
-        ("SELECT 1 AS a UNION ALL SELECT 'x'", "1:1-1:7 Type mismatch in column 1 of UNION ALL"),
-        ("SELECT 1, 2 UNION SELECT 1", "1:1-1:7 Column count mismatch in UNION"),
+        ("SELECT 1 AS a UNION ALL SELECT 'x'", "1:8-1:9 Type mismatch in column 1 of UNION ALL"),
+        ("SELECT 1, 2 UNION SELECT 1", "1:26-1:27 Column count mismatch in UNION"),
         ("SELECT NULL", "1:8-1:12 Illegal use of 'NULL'"),
         ("SELECT true AND NULL AS a", "1:17-1:21 Illegal use of 'NULL'"),
         ("VALUES (1, NULL)", "1:12-1:16 Illegal use of 'NULL'"),
         (
             "SELECT NOT 1",
-            "1:12-1:13 Cannot apply 'NOT' to arguments of type 'NOT<INTEGER>'. Supported form(s): 'NOT<BOOLEAN>'",
+            "1:8-1:13 Cannot apply 'NOT' to arguments of type 'NOT<INTEGER>'. Supported form(s): 'NOT<BOOLEAN>'",
         ),
         ("SELECT CASE WHEN 1 THEN 2 END", "1:8-1:30 Expected a boolean type"),
         ("SELECT CASE WHEN TRUE THEN 1 ELSE 'a' END", "1:8-1:42 Illegal mixing of types in CASE or COALESCE statement"),
@@ -86,8 +86,8 @@ fn types() {
             "SELECT CAST(99999999999999999999999999999999999999 AS DECIMAL(38,0)) AS big",
             "1:13-1:51 Numeric literal '99999999999999999999999999999999999999' out of range",
         ),
-        ("SELECT DATE '2023-02-29' AS d", "1:13-1:25 Illegal DATE literal '2023-02-29': not in format 'yyyy-MM-dd'"),
-        ("VALUES (1, 'a'), (2)", "1:9-1:20 Values passed to VALUES operator must have compatible types"),
+        ("SELECT DATE '2023-02-29' AS d", "1:8-1:25 Illegal DATE literal '2023-02-29': not in format 'yyyy-MM-dd'"),
+        ("VALUES (1, 'a'), (2)", "1:1-1:20 Values passed to VALUES operator must have compatible types"),
         (
             "SELECT SUM(name) FROM t",
             "1:8-1:16 Cannot apply 'SUM' to arguments of type 'SUM(<VARCHAR(2147483647)>)'. Supported form(s): 'SUM(<NUMERIC>)'",
@@ -98,7 +98,7 @@ fn types() {
             "SELECT DISTINCT m FROM (VALUES (MAP['a', 1])) AS t(m)",
             "1:17-1:18 Type(MAP<CHAR(1) NOT NULL, INT NOT NULL> NOT NULL) is not an orderable data type, it is not supported as a ORDER_BY/GROUP_BY/JOIN_EQUAL field.",
         ),
-        ("SELECT CAST(TRUE AS DATE)", "1:13-1:17 Cast function cannot convert value of type BOOLEAN to type DATE"),
+        ("SELECT CAST(TRUE AS DATE)", "1:8-1:17 Cast function cannot convert value of type BOOLEAN to type DATE"),
     ]);
 }
 
@@ -118,7 +118,7 @@ fn grouping() {
         ("SELECT name AS n FROM t GROUP BY n", "1:34-1:35 Column 'n' not found in any table"),
         ("SELECT name, COUNT(*) FROM t GROUP BY 1", "1:8-1:12 Expression 'name' is not being grouped"),
         ("SELECT DISTINCT name FROM t ORDER BY id", "1:38-1:40 Expression 'id' is not in the select clause"),
-        ("SELECT SUM(MAX(id)) FROM t", "1:12-1:15 Aggregate expressions cannot be nested"),
+        ("SELECT SUM(MAX(id)) FROM t", "1:8-1:11 Aggregate expressions cannot be nested"),
         (
             "SELECT COUNT() FROM t",
             "1:8-1:13 Invalid number of arguments to function 'COUNT'. Was expecting 1 arguments",
@@ -136,7 +136,7 @@ fn joins() {
     check(&[
         (
             "SELECT * FROM l JOIN r",
-            "1:22-1:23 INNER, LEFT, RIGHT or FULL join requires a condition (NATURAL keyword or ON or USING clause)",
+            "1:17-1:23 INNER, LEFT, RIGHT or FULL join requires a condition (NATURAL keyword or ON or USING clause)",
         ),
         ("SELECT * FROM l JOIN r ON l.id", "1:27-1:31 ON clause must be a condition"),
         ("SELECT id FROM l JOIN r USING (id) JOIN t ON t.id = l.id", "1:8-1:10 Column 'id' is ambiguous"),
@@ -148,13 +148,17 @@ fn joins() {
 #[test]
 fn features() {
     for (sql, feature) in [
-        ("SELECT name FROM t GROUP BY CUBE (name)", "CUBE"),
         ("SELECT id FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'", "FOR SYSTEM_TIME AS OF"),
-        ("SELECT * FROM l, LATERAL (SELECT 1 FROM r WHERE r.id = l.id)", "LATERAL"),
+        (
+            "SELECT * FROM l, LATERAL (SELECT COUNT(*) FROM r WHERE r.id = l.id)",
+            "aggregates of a correlated LATERAL query without LEFT JOIN",
+        ),
         ("SELECT id FROM t ORDER BY id OFFSET 3 ROWS", "OFFSET without LIMIT or FETCH"),
         ("SELECT PARSE_JSON(name) FROM t", "the function PARSE_JSON"),
-        ("SELECT id FROM t WHERE (id, name) IN (SELECT id, rv FROM r)", "several columns IN a subquery"),
-        ("SELECT id FROM t WHERE id > ALL (SELECT id FROM r)", "ANY, SOME and ALL"),
+        (
+            "SELECT SUM(id) OVER (w ROWS 1 PRECEDING) FROM t WINDOW w AS (ORDER BY id)",
+            "a frame of a window that extends another one",
+        ),
     ] {
         let error = query(sql).expect_err(sql);
         assert_eq!((error.code, error.message), ("not-supported", format!("not supported: {feature}")), "{sql}");

@@ -1,22 +1,88 @@
 //! Names, calls of functions, constructors.
 
+use calve_types::Error;
 use sqlparser::tokenizer::Token;
 
-use super::{Context, Grammar, Read, Stop};
+use super::{Context, Grammar, Read, Rule, Stop};
 use crate::parser::Parser;
 use crate::reserved::is_value;
 use crate::tokens::span_of;
 
 /// Reserved words that are names of functions.
 const FUNCTIONS: [&str; 73] = [
-    "ABS", "AVG", "CARDINALITY", "CHAR", "CHARACTER_LENGTH", "CHAR_LENGTH", "CLASSIFIER", "COALESCE", "COLLECT",
-    "COUNT", "COVAR_POP", "COVAR_SAMP", "CUME_DIST", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "DATE",
-    "DATETIME", "DENSE_RANK", "ELEMENT", "EVERY", "EXP", "FIRST_VALUE", "FUSION", "GROUPING", "HOUR", "INTERSECTION",
-    "LAG", "LAST_VALUE", "LEAD", "LEFT", "LN", "LOCALTIME", "LOCALTIMESTAMP", "LOWER", "MATCH_NUMBER", "MAX", "MIN",
-    "MINUTE", "MOD", "MONTH", "NEXT", "NTH_VALUE", "NTILE", "NULLIF", "OCTET_LENGTH", "PERCENTILE_CONT",
-    "PERCENTILE_DISC", "PERCENT_RANK", "POWER", "PREV", "RANK", "REGR_COUNT", "REGR_SXX", "REGR_SYY", "RIGHT",
-    "ROW_NUMBER", "SECOND", "SOME", "SQRT", "STDDEV_POP", "STDDEV_SAMP", "SUM", "TIME", "TIMESTAMP", "TIMESTAMP_DIFF",
-    "TIME_DIFF", "TRUNCATE", "UPPER", "USER", "VAR_POP", "VAR_SAMP", "YEAR",
+    "ABS",
+    "AVG",
+    "CARDINALITY",
+    "CHAR",
+    "CHARACTER_LENGTH",
+    "CHAR_LENGTH",
+    "CLASSIFIER",
+    "COALESCE",
+    "COLLECT",
+    "COUNT",
+    "COVAR_POP",
+    "COVAR_SAMP",
+    "CUME_DIST",
+    "CURRENT_DATE",
+    "CURRENT_TIME",
+    "CURRENT_TIMESTAMP",
+    "DATE",
+    "DATETIME",
+    "DENSE_RANK",
+    "ELEMENT",
+    "EVERY",
+    "EXP",
+    "FIRST_VALUE",
+    "FUSION",
+    "GROUPING",
+    "HOUR",
+    "INTERSECTION",
+    "LAG",
+    "LAST_VALUE",
+    "LEAD",
+    "LEFT",
+    "LN",
+    "LOCALTIME",
+    "LOCALTIMESTAMP",
+    "LOWER",
+    "MATCH_NUMBER",
+    "MAX",
+    "MIN",
+    "MINUTE",
+    "MOD",
+    "MONTH",
+    "NEXT",
+    "NTH_VALUE",
+    "NTILE",
+    "NULLIF",
+    "OCTET_LENGTH",
+    "PERCENTILE_CONT",
+    "PERCENTILE_DISC",
+    "PERCENT_RANK",
+    "POWER",
+    "PREV",
+    "RANK",
+    "REGR_COUNT",
+    "REGR_SXX",
+    "REGR_SYY",
+    "RIGHT",
+    "ROW_NUMBER",
+    "SECOND",
+    "SOME",
+    "SQRT",
+    "STDDEV_POP",
+    "STDDEV_SAMP",
+    "SUM",
+    "TIME",
+    "TIMESTAMP",
+    "TIMESTAMP_DIFF",
+    "TIME_DIFF",
+    "TRUNCATE",
+    "UPPER",
+    "USER",
+    "VAR_POP",
+    "VAR_SAMP",
+    "YEAR",
 ];
 
 /// Of these, those that need an argument.
@@ -42,7 +108,7 @@ impl Grammar<'_> {
             if !self.is_call(0) {
                 return self.stop("a function");
             }
-            return self.atom();
+            return self.nested(Self::atom);
         }
         let opens = self.token(1) == Some(&Token::LParen);
         if opens && self.is_one(0, &FUNCTIONS) {
@@ -204,10 +270,11 @@ impl Grammar<'_> {
                 Ok(true)
             }
             Some(Token::LParen) => {
+                let start = self.at;
                 self.at += 2;
                 self.ordered(Context::Query)?;
                 self.close()?;
-                Ok(true)
+                Err(self.refused(start, Error::unsupported("ARRAY, MAP and MULTISET of a query")))
             }
             // MAP is a name as well
             _ => Ok(false),
@@ -219,7 +286,7 @@ impl Grammar<'_> {
         if self.token(1) != Some(&Token::LParen) {
             return Ok(false);
         }
-        let calls: [(&[&str], fn(&mut Self) -> Read); 10] = [
+        let calls: [(&[&str], Rule<Self>); 10] = [
             (&["CAST", "TRY_CAST"], Self::cast),
             (&["EXTRACT"], Self::extract),
             (&["POSITION"], Self::position),
@@ -337,27 +404,49 @@ impl Grammar<'_> {
         Ok(())
     }
 
+    /// Refuses NULL and NOT NULL at the end of a type that begins at `start`: what is read is one or the other by itself.
+    fn nullability(&mut self, start: usize) -> Read {
+        let word = |at: usize, word: &str| {
+            at >= start
+                && matches!(self.tokens.get(at).map(|t| &t.token), Some(Token::Word(w))
+                    if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+        };
+        let last = self.at.saturating_sub(1);
+        if !word(last, "NULL") {
+            return Ok(());
+        }
+        let not = last.saturating_sub(1);
+        self.at = if word(not, "NOT") { not } else { last };
+        self.stop("the end of the type")
+    }
+
     /// A data type, by the parser that reads it.
     pub(super) fn data_type(&mut self) -> Read {
         let mut depth = 0_usize;
         let rest = self.tokens.get(self.at..).unwrap_or_default();
-        let ends = |t: &sqlparser::tokenizer::TokenWithSpan| {
-            match t.token {
+        let mut length = rest.len();
+        for (i, token) in rest.iter().enumerate() {
+            // NULL ON EMPTY is no part of the type
+            let clause = self.is(i, "NULL") && self.is(i + 1, "ON");
+            match token.token {
                 Token::LParen => depth += 1,
-                Token::RParen if depth == 0 => return true,
-                Token::RParen => depth -= 1,
+                Token::RParen if depth > 0 => depth -= 1,
+                Token::RParen => length = i,
+                _ if depth == 0 && clause => length = i,
                 _ => {}
             }
-            false
-        };
-        let length = rest.iter().position(ends).unwrap_or(rest.len());
+            if length < rest.len() {
+                break;
+            }
+        }
         let tokens: Vec<_> = rest.iter().take(length).cloned().collect();
         let end = rest.get(length).map_or(self.end, |t| span_of(t.span)).start;
         let mut parser = Parser::over(tokens, end);
         match parser.data_type() {
             Ok(_) => {
+                let start = self.at;
                 self.at += parser.read();
-                Ok(())
+                self.nullability(start)
             }
             Err(error) => {
                 let place = error.span.unwrap_or_default().start;

@@ -118,7 +118,8 @@ impl Grammar<'_> {
         if pending.escape && self.is(0, "ESCAPE") {
             return self.second(2, 1);
         }
-        if self.is(0, "MEMBER") && self.is(1, "OF") || self.is(0, "IMMEDIATELY") && self.is_one(1, &["PRECEDES", "SUCCEEDS"])
+        if self.is(0, "MEMBER") && self.is(1, "OF")
+            || self.is(0, "IMMEDIATELY") && self.is_one(1, &["PRECEDES", "SUCCEEDS"])
         {
             return self.second(3, 2);
         }
@@ -223,12 +224,14 @@ impl Grammar<'_> {
         let mut depth = 0_usize;
         let mut additive = None;
         let mut fits = true;
+        // whether an operand stands before the token: a sign is no operator
+        let mut operand = false;
         for token in self.tokens.get(start + 1..close).unwrap_or_default() {
             match &token.token {
                 Token::LParen | Token::LBracket => depth += 1,
                 Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
                 _ if depth > 0 => {}
-                Token::Plus | Token::Minus => additive = Some(token.token == Token::Minus),
+                Token::Plus | Token::Minus if operand => additive = Some(token.token == Token::Minus),
                 Token::Comma => fits = false,
                 other if compares(other) => fits = false,
                 Token::Word(w) if w.quote_style.is_none() => {
@@ -238,6 +241,7 @@ impl Grammar<'_> {
                 }
                 _ => {}
             }
+            operand = !computes(&token.token);
         }
         if fits && additive == Some(true) {
             return Ok(());

@@ -105,7 +105,12 @@ impl Grammar<'_> {
                 }
             }
             self.close()?;
-            self.match_recognize()?;
+            if self.is(0, "MATCH_RECOGNIZE") {
+                let start = self.at;
+                self.match_recognize()?;
+                let error = Error::unsupported("MATCH_RECOGNIZE behind parentheses");
+                return Err(self.refused(start, error.with_hint("give the query a name by WITH")));
+            }
         } else if self.is(0, "UNNEST") {
             if self.token(1) != Some(&Token::LParen) {
                 return self.stop("a table");
@@ -142,13 +147,8 @@ impl Grammar<'_> {
         }
         self.alias()?;
         if self.take("TABLESAMPLE") {
-            if self.take("SUBSTITUTE") {
-                self.open()?;
-                if !self.is_string(0) {
-                    return self.stop("a text in quotes");
-                }
-                self.at += 1;
-                return self.close();
+            if self.is(0, "SUBSTITUTE") {
+                return Err(self.unsupported("TABLESAMPLE SUBSTITUTE"));
             }
             self.need_one(&["SYSTEM", "BERNOULLI"], "SYSTEM or BERNOULLI")?;
             self.open()?;
@@ -267,11 +267,14 @@ impl Grammar<'_> {
         if self.take("WITHIN") {
             self.interval()?;
         }
-        if self.take("SUBSET") {
+        if self.is(0, "SUBSET") {
+            let start = self.at;
+            self.at += 1;
             self.subset()?;
             while self.sign(&Token::Comma) {
                 self.subset()?;
             }
+            return Err(self.refused(start, Error::unsupported("SUBSET of MATCH_RECOGNIZE")));
         }
         self.need("DEFINE")?;
         self.definition()?;
@@ -314,10 +317,7 @@ impl Grammar<'_> {
 
     fn pattern_terms(&mut self) -> Read {
         self.pattern_factor()?;
-        while self.is_name(0) && !matches!(self.token(0), Some(Token::Word(w)) if w.value == "$")
-            || self.is(0, "PERMUTE")
-            || matches!(self.token(0), Some(Token::LParen | Token::LBrace))
-        {
+        while self.is_name(0) || self.is(0, "PERMUTE") || matches!(self.token(0), Some(Token::LParen | Token::LBrace)) {
             self.pattern_factor()?;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::{Context, Grammar, Read, Stop};
+use super::{Context, Grammar, Read, Rule, Stop};
 
 impl Grammar<'_> {
     /// A call of a JSON function: whether one was read.
@@ -10,7 +10,7 @@ impl Grammar<'_> {
         if self.token(1) != Some(&Token::LParen) {
             return Ok(false);
         }
-        let calls: [(&str, fn(&mut Self) -> Read); 7] = [
+        let calls: [(&str, Rule<Self>); 7] = [
             ("JSON_EXISTS", Self::json_exists),
             ("JSON_VALUE", Self::json_value),
             ("JSON_QUERY", Self::json_query),
@@ -23,17 +23,34 @@ impl Grammar<'_> {
         self.at += 2;
         read(self)?;
         self.close()?;
-        if name.ends_with("AGG") {
-            self.suffix()?;
+        if name == "JSON_ARRAYAGG" && self.take("WITHIN") {
+            self.need("GROUP")?;
+            self.open()?;
+            self.order_by()?;
+            self.close()?;
         }
         Ok(true)
     }
 
-    /// `document, path`
+    /// `document, path [PASSING value AS name, ..]`
     fn json_source(&mut self) -> Read {
         self.expression(Context::Value)?;
         self.need_sign(&Token::Comma, "','")?;
-        self.expression(Context::Value)
+        self.expression(Context::Value)?;
+        if self.take("PASSING") {
+            self.passed()?;
+            while self.sign(&Token::Comma) {
+                self.passed()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `value AS name`
+    fn passed(&mut self) -> Read {
+        self.expression(Context::Value)?;
+        self.need("AS")?;
+        self.name("a name")
     }
 
     fn json_exists(&mut self) -> Read {
@@ -102,7 +119,8 @@ impl Grammar<'_> {
         let key = self.is(0, "KEY") && self.token(1) != Some(&Token::Colon) && !self.is(1, "VALUE");
         self.at += usize::from(key);
         self.expression(Context::Value)?;
-        if !self.sign(&Token::Colon) && !self.take("VALUE") {
+        let colon = !key && self.sign(&Token::Colon);
+        if !colon && !self.take("VALUE") {
             if !key && by_three {
                 self.at = start;
             }
@@ -122,7 +140,7 @@ impl Grammar<'_> {
     }
 
     fn json_array(&mut self) -> Read {
-        if self.token(0) != Some(&Token::RParen) && !self.on_null_only() {
+        if self.token(0) != Some(&Token::RParen) {
             self.expression(Context::Value)?;
             while self.sign(&Token::Comma) {
                 self.expression(Context::Value)?;

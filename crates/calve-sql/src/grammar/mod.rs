@@ -37,6 +37,8 @@ struct Stop {
 }
 
 type Read = Result<(), Stop>;
+/// Reads a part of the grammar.
+type Rule<G> = fn(&mut G) -> Read;
 
 /// Which kinds of expressions may stand somewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,7 +225,8 @@ impl Grammar<'_> {
 
     /// Whether a name stands there.
     fn is_name(&self, ahead: usize) -> bool {
-        matches!(self.token(ahead), Some(Token::Word(w)) if w.quote_style.is_some() || !is_reserved(&w.value))
+        matches!(self.token(ahead), Some(Token::Word(w))
+            if w.quote_style.is_some() || !is_reserved(&w.value) && w.value != "$")
     }
 
     fn name(&mut self, wanted: &'static str) -> Read {

@@ -127,7 +127,9 @@ impl Grammar<'_> {
         }
         if self.take("GROUP") {
             self.need("BY")?;
-            self.take_one(&["ALL", "DISTINCT"]);
+            if self.is_one(0, &["ALL", "DISTINCT"]) {
+                return Err(self.unsupported("GROUP BY ALL and GROUP BY DISTINCT"));
+            }
             self.grouping_item()?;
             self.more(Self::grouping_item)?;
         }
@@ -173,10 +175,9 @@ impl Grammar<'_> {
         if self.are(&["GROUPING", "SETS"]) {
             self.at += 2;
             self.open()?;
-            self.grouping_item()?;
-            while self.token(0) == Some(&Token::Comma) {
-                self.at += 1;
-                self.grouping_item()?;
+            self.nested(Self::grouping_item)?;
+            while self.sign(&Token::Comma) {
+                self.nested(Self::grouping_item)?;
             }
             return self.close();
         }
@@ -222,8 +223,8 @@ impl Grammar<'_> {
             }
             self.bound()?;
         }
-        if self.take_one(&["ALLOW", "DISALLOW"]) {
-            self.need("PARTIAL")?;
+        if self.is_one(0, &["ALLOW", "DISALLOW"]) && self.is(1, "PARTIAL") {
+            return Err(self.unsupported("ALLOW PARTIAL of a window"));
         }
         self.close()
     }

@@ -5,7 +5,8 @@ use sqlparser::tokenizer::Token;
 
 use super::Parser;
 use crate::statement::{
-    AddedPartition, AlterTable, AlterTableChange, AlteredElements, ColumnKind, ColumnPosition, Ident, PartitionField, Statement,
+    AddedPartition, AlterTable, AlterTableChange, AlteredElements, ColumnKind, ColumnPosition, Ident, PartitionField,
+    Statement,
 };
 
 impl Parser {

@@ -1,6 +1,6 @@
 //! DELETE, UPDATE, TRUNCATE TABLE and ANALYZE TABLE.
 
-use calve_types::Result;
+use calve_types::{Error, Result};
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
 
@@ -31,7 +31,9 @@ impl Parser {
         while assignments.is_empty() || self.token(&Token::Comma) {
             let column = self.ident("a column name")?;
             self.expect(&Token::Eq)?;
-            let to = self.end_before(|p, at| p.tokens.get(at).is_some_and(|t| t.token == Token::Comma) || p.is_word_at(at, "WHERE"));
+            let to = self.end_before(|p, at| {
+                p.tokens.get(at).is_some_and(|t| t.token == Token::Comma) || p.is_word_at(at, "WHERE")
+            });
             assignments.push((column, self.expression_up_to(to)?));
         }
         let condition = self.condition()?;
@@ -45,6 +47,9 @@ impl Parser {
     fn changed_table(&mut self) -> Result<(Name, Option<TableHint>, Option<Ident>)> {
         let table = self.name("the name of a table")?;
         let hint = self.hints.take_options_at(table.span.end);
+        if self.is_keyword(0, "EXTEND") && self.peek(1) == Some(&Token::LParen) {
+            return Err(Error::unsupported("EXTEND").at(self.span()));
+        }
         let with_as = self.keyword("AS");
         let is_alias = with_as || !self.is_end() && !self.is_keyword(0, "WHERE") && !self.is_keyword(0, "SET");
         let alias = if is_alias { Some(self.ident("an alias")?) } else { None };
@@ -88,8 +93,7 @@ impl Parser {
     /// `column [= literal]`
     fn analyzed_partition(&mut self) -> Result<(Ident, Option<Expr>)> {
         let column = self.ident("a partition column")?;
-        let value =
-            if self.token(&Token::Eq) { Some(self.expression(&[Token::Comma, Token::RParen])?) } else { None };
+        let value = if self.token(&Token::Eq) { Some(self.expression(&[Token::Comma, Token::RParen])?) } else { None };
         Ok((column, value))
     }
 }

@@ -56,10 +56,7 @@ impl Parser {
 
     /// The place of the next token, or that of the end.
     pub(crate) fn span(&self) -> Span {
-        self.tokens.get(self.at).map_or_else(
-            || self.end_span(),
-            |t| span_of(t.span),
-        )
+        self.tokens.get(self.at).map_or_else(|| self.end_span(), |t| span_of(t.span))
     }
 
     /// The place of the token before.

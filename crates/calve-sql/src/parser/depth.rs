@@ -21,7 +21,7 @@ const OPERATORS: [&str; 17] = [
     "COLLATE", "JOIN", "UNPIVOT",
 ];
 /// Words of operators that become calls of functions, which are several levels each.
-const CALLS: [&str; 2] = ["SYMMETRIC", "JSON"];
+const CALLS: [&str; 5] = ["SYMMETRIC", "JSON", "MEMBER", "SUBMULTISET", "MULTISET"];
 
 fn word_levels(word: &str) -> usize {
     let is_one_of = |words: &[&str]| words.iter().any(|w| word.eq_ignore_ascii_case(w));

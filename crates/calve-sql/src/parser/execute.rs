@@ -20,8 +20,7 @@ impl Parser {
         if self.is_keyword(0, "PLAN") {
             return self.execute_plan();
         }
-        self.query_or_insert()?
-            .ok_or_else(|| self.expected_behind(span, "a query, INSERT, STATEMENT SET or PLAN"))
+        self.query_or_insert()?.ok_or_else(|| self.expected_behind(span, "a query, INSERT, STATEMENT SET or PLAN"))
     }
 
     /// `BEGIN STATEMENT SET`

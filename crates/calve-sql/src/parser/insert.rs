@@ -1,10 +1,10 @@
 //! `INSERT`.
 
-use calve_types::Result;
+use calve_types::{Error, Result};
 use sqlparser::tokenizer::Token;
 
 use super::{Parser, QUERY};
-use crate::statement::Insert;
+use crate::statement::{Insert, Name};
 
 impl Parser {
     /// `INSERT ..` or `UPSERT ..`, up to the end of the tokens.
@@ -29,8 +29,19 @@ impl Parser {
         let is_list = self.peek(0) == Some(&Token::LParen)
             && !QUERY.iter().any(|word| self.is_keyword(1, word))
             && self.peek(1) != Some(&Token::LParen);
-        let columns = if is_list { Some(self.list(|p| p.name("a column name"))?) } else { None };
+        let columns = if is_list { Some(self.list(Self::insert_column)?) } else { None };
         let query = self.query()?;
         Ok(Insert { table, hint, overwrite, partition, columns, query })
+    }
+
+    /// A column, or a field inside a row. Flink's parser reads a type behind it, with which nothing is done.
+    fn insert_column(&mut self) -> Result<Name> {
+        let name = self.name("a column name")?;
+        if matches!(self.peek(0), Some(Token::Word(_))) {
+            let place = self.span();
+            self.data_type()?;
+            return Err(Error::unsupported("types in the column list of INSERT").at(place));
+        }
+        Ok(name)
     }
 }

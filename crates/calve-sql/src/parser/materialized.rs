@@ -68,7 +68,8 @@ impl Parser {
         self.expect(&Token::Eq)?;
         let from = self.at;
         self.expect_keywords(&["INTERVAL"])?;
-        if !(self.token(&Token::Minus) || self.token(&Token::Plus)) && !self.is_string() {
+        let signed = self.token(&Token::Minus) || self.token(&Token::Plus);
+        if !signed && !self.is_string() {
             return Err(Error::new("syntax-error", "FRESHNESS takes an interval, such as INTERVAL '3' MINUTE")
                 .with_detail(
                     "MATERIALIZED TABLE only supports define interval type FRESHNESS, please refer to the materialized \

@@ -8,6 +8,7 @@ pub(crate) mod depth;
 mod execute;
 mod function;
 mod insert;
+mod locate;
 mod materialized;
 mod model;
 mod object;

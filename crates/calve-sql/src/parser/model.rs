@@ -4,7 +4,7 @@ use calve_types::Result;
 use sqlparser::tokenizer::Token;
 
 use super::Parser;
-use crate::statement::{AlterModel, AlterModelChange, ColumnDef, CreateModel, Statement};
+use crate::statement::{AlterModel, AlterModelChange, ColumnDef, ColumnKind, CreateModel, Statement};
 
 impl Parser {
     /// `CREATE [OR REPLACE] [TEMPORARY] MODEL [IF NOT EXISTS] m [INPUT (..)] [OUTPUT (..)] [COMMENT 'c'] [WITH (..)] [AS query]`
@@ -35,6 +35,9 @@ impl Parser {
         self.element(&mut elements)?;
         while self.token(&Token::Comma) {
             self.element(&mut elements)?;
+        }
+        if elements.columns.iter().any(|column| column.kind == ColumnKind::OfQuery) {
+            return Err(self.expected("a data type"));
         }
         self.expect(&Token::RParen)?;
         Ok(elements.columns)

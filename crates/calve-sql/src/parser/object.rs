@@ -91,6 +91,7 @@ impl Parser {
     }
 
     pub(super) fn use_object(&mut self) -> Result<Statement> {
+        let start = self.span();
         self.at += 1;
         if self.keyword("CATALOG") {
             return Ok(Statement::UseCatalog { name: self.ident("a catalog name")? });
@@ -98,7 +99,12 @@ impl Parser {
         if self.is_keyword(0, "MODULES") {
             return self.use_modules();
         }
-        Ok(Statement::UseDatabase { name: self.name("a database name")? })
+        // what no name follows is no USE to Flink
+        let name = self.name("a database name").map_err(|error| {
+            let at_name = self.last_span() != start;
+            if at_name { error } else { Error { span: Some(start), ..error } }
+        })?;
+        Ok(Statement::UseDatabase { name })
     }
 
     pub(super) fn describe(&mut self) -> Result<Statement> {

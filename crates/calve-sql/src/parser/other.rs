@@ -20,8 +20,11 @@ impl Parser {
         depth::on_deep_stack(|| parser.parse_statement()).map_err(|e| self.syntax_error(e))?;
         let next = parser.peek_token();
         if next.token != Token::EOF {
-            return Err(Error::new("syntax-error", format!("expected the end of the statement, found '{}'", next.token))
-                .at(span_of(next.span)));
+            return Err(Error::new(
+                "syntax-error",
+                format!("expected the end of the statement, found '{}'", next.token),
+            )
+            .at(span_of(next.span)));
         }
         Ok(Statement::Other { feature: "MERGE", span })
     }

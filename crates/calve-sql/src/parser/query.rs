@@ -21,14 +21,21 @@ impl Parser {
             return Err(self.expected("a query"));
         }
         let mut written: Vec<TokenWithSpan> = self.tokens.drain(self.at..).collect();
+        depth::check(&written)?;
         grammar::query(&mut written, self.end_span())?;
         let places = Places::of(&written);
         let rest = rewrite::query(written);
-        depth::check(&rest)?;
         let whole = span.to(rest.last().map_or(span, |t| span_of(t.span)));
         let mut parser =
             sqlparser::parser::Parser::new(&FlinkDialect).with_recursion_limit(DEPTH).with_tokens_with_locations(rest);
-        let ast = on_deep_stack(|| parser.parse_query()).map_err(|e| self.unread(e).at(span))?;
+        let parsed = on_deep_stack(|| parser.parse_query());
+        let ast = match parsed {
+            Ok(ast) => ast,
+            Err(error) => {
+                let error = self.unread(error).at(span);
+                return Err(self.subquery_error(&parser.into_tokens()).unwrap_or(error));
+            }
+        };
         self.all_read(&parser)?;
         self.hints.check_places(Some(&ast))?;
         Ok(Query { ast, hints: std::mem::take(&mut self.hints), places, span: whole })
@@ -47,9 +54,9 @@ impl Parser {
             return Err(self.expected("an expression"));
         }
         self.at = to;
+        depth::check(&tokens)?;
         grammar::expression(&mut tokens, self.span())?;
         let tokens = rewrite::query(tokens);
-        depth::check(&tokens)?;
         let mut parser = sqlparser::parser::Parser::new(&FlinkDialect)
             .with_recursion_limit(DEPTH)
             .with_tokens_with_locations(tokens);
@@ -60,7 +67,7 @@ impl Parser {
 
     /// The refusal of what Flink reads and sqlparser does not, at the place where sqlparser stopped. What our own part of
     /// the dialect says is no syntax is an error of its own.
-    fn unread(&self, error: ParserError) -> Error {
+    pub(super) fn unread(&self, error: ParserError) -> Error {
         let is_ours = matches!(&error, ParserError::ParserError(text) if !text.starts_with("Expected: "));
         let error = self.syntax_error(error);
         if is_ours || error.code != "syntax-error" || error.span.is_none() {

@@ -8,7 +8,7 @@ use crate::statement::{DIFFERENCE, WITHIN};
 
 /// Writes out what sqlparser does not know in words it knows; all places stay.
 pub(super) fn query(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let tokens = differences(matching(values::parenthesized(table_as_query(without_period(tokens)))));
+    let tokens = differences(matching(ceilings(values::parenthesized(table_as_query(without_period(tokens))))));
     let missing = missing_in_grouping_sets(&tokens);
     let tokens = inserted(tokens, missing);
     let lists = quantified_lists(&tokens);
@@ -17,9 +17,8 @@ pub(super) fn query(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 
 /// `> ANY (1, 2)`: parentheses around the list of values, which make it one expression.
 fn quantified_lists(tokens: &[TokenWithSpan]) -> Vec<(usize, Token)> {
-    let compares = |token: &Token| {
-        matches!(token, Token::Eq | Token::Neq | Token::Lt | Token::Gt | Token::LtEq | Token::GtEq)
-    };
+    let compares =
+        |token: &Token| matches!(token, Token::Eq | Token::Neq | Token::Lt | Token::Gt | Token::LtEq | Token::GtEq);
     let mut parens = vec![];
     // the parentheses that are open, and which of them hold a list
     let mut open: Vec<bool> = vec![];
@@ -35,11 +34,7 @@ fn quantified_lists(tokens: &[TokenWithSpan]) -> Vec<(usize, Token)> {
                     parens.push((i + 1, Token::LParen));
                 }
             }
-            Token::RParen => {
-                if open.pop() == Some(true) {
-                    parens.push((i, Token::RParen));
-                }
-            }
+            Token::RParen if open.pop() == Some(true) => parens.push((i, Token::RParen)),
             _ => {}
         }
     }
@@ -68,6 +63,16 @@ pub(super) fn inserted(tokens: Vec<TokenWithSpan>, parens: Vec<(usize, Token)>) 
     }
     all.extend(parens.map(|(_, token)| paren(token, end)));
     all
+}
+
+/// `CEILING` as `CEIL`, the one that takes a unit.
+fn ceilings(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    for token in &mut tokens {
+        if is_word(Some(token), &["CEILING"]) {
+            *token = word("CEIL", Keyword::CEIL, token.span);
+        }
+    }
+    tokens
 }
 
 /// `PERIOD (a, b) OVERLAPS ..` without the word, which says nothing and is reserved.

@@ -7,11 +7,15 @@ use sqlparser::ast::{
 
 use super::{Printer, Style, functions, types};
 use crate::json::{JsonBehavior, JsonClauses, JsonOnNull, JsonWrapper, json_clauses};
+use crate::statement::DIFFERENCE;
 
 impl Printer<'_> {
     pub(super) fn function(&mut self, function: &Function) {
         if let Some(clauses) = json_clauses(function) {
             self.json(function, &clauses);
+            return;
+        }
+        if self.clause(function) {
             return;
         }
         let name = match function.name.0.as_slice() {
@@ -20,7 +24,8 @@ impl Printer<'_> {
             }
             _ => None,
         };
-        let is_map = function.name.to_string() == "MAP";
+        let own = function.name.to_string();
+        let is_map = own == "MAP" || own == "MULTISET";
         if let (Some(name), Style::Column, [argument]) = (&name, self.style, arguments(function).as_slice())
             && let Some(field) = functions::extracted(name)
         {
@@ -31,8 +36,8 @@ impl Printer<'_> {
         }
         match &name {
             Some(name) => self.text(name),
-            None if is_map || function.name.to_string().eq_ignore_ascii_case("ROW") => {
-                self.text(&function.name.to_string().to_ascii_uppercase());
+            None if is_map || ["ROW", "ROLLUP", "CUBE"].iter().any(|word| own.eq_ignore_ascii_case(word)) => {
+                self.text(&own.to_ascii_uppercase());
             }
             None => self.object_name(&function.name),
         }
@@ -90,11 +95,66 @@ impl Printer<'_> {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(unit))) if unit_first && i == 0 => {
                     self.text(&unit.value.to_ascii_uppercase());
                 }
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => self.expr(expr),
-                other => self.text(&other.to_string()),
+                other => self.argument(other),
             }
         }
         self.text(if is_map { "]" } else { ")" });
+    }
+
+    /// `e` or `name => e`
+    pub(super) fn argument(&mut self, argument: &FunctionArg) {
+        match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => self.expr(expr),
+            FunctionArg::Named { name, arg: FunctionArgExpr::Expr(expr), .. } => {
+                self.name(name);
+                self.text(" => ");
+                self.expr(expr);
+            }
+            other => self.text(&other.to_string()),
+        }
+    }
+
+    /// Prints what is no call but stands as one in the tree: whether it was that.
+    fn clause(&mut self, function: &Function) -> bool {
+        let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return false };
+        if name.quote_style.is_some() {
+            return false;
+        }
+        match (name.value.as_str(), arguments(function).as_slice()) {
+            ("TABLE" | "MODEL", [object]) => {
+                self.text(&format!("{} ", name.value));
+                self.expr(object);
+                if let Some(WindowType::WindowSpec(spec)) = &function.over {
+                    if !spec.partition_by.is_empty() {
+                        self.text(" PARTITION BY ");
+                        self.one_or_list(&spec.partition_by, |p, expr| p.expr(expr));
+                    }
+                    if !spec.order_by.is_empty() {
+                        self.text(" ORDER BY ");
+                        self.one_or_list(&spec.order_by, |p, item| p.order_by(std::slice::from_ref(item)));
+                    }
+                }
+            }
+            ("FINAL" | "RUNNING", [Expr::Function(inner)]) => {
+                self.text(&format!("{} ", name.value));
+                self.function(inner);
+            }
+            (DIFFERENCE, [difference, Expr::Value(unit)]) => {
+                self.text("(");
+                self.expr(difference);
+                let unit = unit.value.clone().into_string().unwrap_or_default();
+                self.text(&format!(") {unit}"));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn one_or_list<T>(&mut self, items: &[T], print: impl FnMut(&mut Self, &T)) {
+        let enclosed = items.len() > 1;
+        self.text(if enclosed { "(" } else { "" });
+        self.list(items, ", ", print);
+        self.text(if enclosed { ")" } else { "" });
     }
 
     pub(super) fn order_by(&mut self, items: &[OrderByExpr]) {

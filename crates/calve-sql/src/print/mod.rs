@@ -5,6 +5,7 @@
 
 mod call;
 mod functions;
+mod matching;
 mod operator;
 mod query;
 mod term;

@@ -51,8 +51,22 @@ fn operator(op: &BinaryOperator) -> Option<(&'static str, (u16, u16))> {
 /// The operators that the dialect hands through as calls.
 fn called_operator(function: &Function) -> Option<&str> {
     let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return None };
-    ["IS JSON", "IS NOT JSON", "BETWEEN SYMMETRIC", "NOT BETWEEN SYMMETRIC"].into_iter().find(|op| *op == name.value)
+    let operators = ["IS JSON", "IS NOT JSON", "BETWEEN SYMMETRIC", "NOT BETWEEN SYMMETRIC"];
+    operators.into_iter().chain(MULTISETS).find(|op| *op == name.value)
 }
+
+/// Operators of multisets.
+const MULTISETS: [&str; 9] = [
+    "MEMBER OF",
+    "SUBMULTISET OF",
+    "NOT SUBMULTISET OF",
+    "MULTISET UNION",
+    "MULTISET UNION ALL",
+    "MULTISET INTERSECT",
+    "MULTISET INTERSECT ALL",
+    "MULTISET EXCEPT",
+    "MULTISET EXCEPT ALL",
+];
 
 fn is_number(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)))
@@ -232,6 +246,12 @@ impl Printer<'_> {
         let arguments: Vec<&Expr> = arguments(function);
         match (op, arguments.as_slice()) {
             ("BETWEEN SYMMETRIC" | "NOT BETWEEN SYMMETRIC", [expr, low, high]) => self.between(expr, op, low, high),
+            (op, [a, b]) if MULTISETS.contains(&op) => {
+                let (own_left, own_right) = infix(RANGE);
+                self.operand(a, left, own_left);
+                self.text(&format!(" {op} "));
+                self.operand(b, own_right, own_right);
+            }
             (_, [expr, Expr::Value(kind)]) => {
                 self.operand(expr, left, IS.0);
                 let kind = kind.value.clone().into_string().unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Queries.
 
 use sqlparser::ast::{
-    Distinct, FunctionArg, FunctionArgExpr, GroupByExpr, Join, JoinConstraint, JoinOperator, LimitClause,
-    NamedWindowExpr, OrderByKind, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, SetOperator,
-    SetQuantifier, TableAlias, TableFactor, TableSample, TableSampleKind, TableVersion, TableWithJoins,
+    Distinct, GroupByExpr, Join, JoinConstraint, JoinOperator, LimitClause, NamedWindowExpr, OrderByKind, Query,
+    Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, TableAlias, TableFactor,
+    TableSample, TableSampleKind, TableVersion, TableWithJoins,
 };
 
 use super::{Printer, string};
@@ -209,7 +209,7 @@ impl Printer<'_> {
         }
     }
 
-    fn relation(&mut self, relation: &TableFactor) {
+    pub(super) fn relation(&mut self, relation: &TableFactor) {
         match relation {
             TableFactor::Table { name, alias, args: None, version, sample, .. } => {
                 self.object_name(name);
@@ -238,6 +238,14 @@ impl Printer<'_> {
                 self.text(if *with_ordinality { ") WITH ORDINALITY" } else { ")" });
                 self.aliased(alias.as_ref(), None);
             }
+            TableFactor::Table { name, alias, args: Some(args), .. } => {
+                self.object_name(name);
+                self.text("(");
+                self.list(&args.args, ", ", |p, argument| p.argument(argument));
+                self.text(")");
+                self.aliased(alias.as_ref(), None);
+            }
+            TableFactor::MatchRecognize { .. } => self.match_recognize(relation),
             TableFactor::TableFunction { expr, alias } => {
                 self.text("TABLE(");
                 self.expr(expr);
@@ -246,10 +254,7 @@ impl Printer<'_> {
             }
             TableFactor::Function { lateral, name, args, alias } if name.to_string().eq_ignore_ascii_case("TABLE") => {
                 self.text(if *lateral { "LATERAL TABLE(" } else { "TABLE(" });
-                self.list(args, ", ", |p, argument| match argument {
-                    FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => p.expr(expr),
-                    other => p.text(&other.to_string()),
-                });
+                self.list(args, ", ", |p, argument| p.argument(argument));
                 self.text(")");
                 self.aliased(alias.as_ref(), None);
             }
@@ -263,7 +268,7 @@ impl Printer<'_> {
         }
     }
 
-    fn aliased(&mut self, alias: Option<&TableAlias>, sample: Option<&TableSampleKind>) {
+    pub(super) fn aliased(&mut self, alias: Option<&TableAlias>, sample: Option<&TableSampleKind>) {
         if let Some(TableSampleKind::BeforeTableAlias(sample)) = sample {
             self.sample(sample);
         }

@@ -91,7 +91,7 @@ fn table_functions() {
 
 #[test]
 fn deep_trees() {
-    let ands = format!("SELECT a WHERE {}", vec!["a = 1"; 900].join(" AND "));
+    let ands = format!("SELECT a FROM t WHERE {}", vec!["a = 1"; 900].join(" AND "));
     assert!(print::query(&query(&ands)).len() > ands.len());
     let nested = format!("SELECT {}1{}", "(1 + ".repeat(60), ")".repeat(60));
     assert_eq!(structure(&query(&print::query(&query(&nested)))), structure(&query(&nested)));

@@ -24,6 +24,11 @@ pub(in crate::check) struct KeyedTables {
 impl KeyedTables {
     /// Tells of the first INSERT into each table that adds rows without a look at the key.
     pub fn see(&mut self, seen: &Seen<'_>, found: &mut Vec<Finding>) {
+        let target =
+            insert_of(seen.statement).map(|insert| (insert, full_path(&seen.session.catalogs, &insert.table.parts)));
+        if let Some((_, Some(path))) = &target {
+            self.unwritten.remove(path);
+        }
         if !seen.ran {
             return;
         }
@@ -40,9 +45,7 @@ impl KeyedTables {
         {
             self.unwritten.remove(&path);
         }
-        let Some(insert) = insert_of(seen.statement) else { return };
-        let Some(path) = full_path(&seen.session.catalogs, &insert.table.parts) else { return };
-        self.unwritten.remove(&path);
+        let Some((insert, Some(path))) = target else { return };
         let Some(reference) = seen.named.iter().find(|reference| reference.span == insert.table.span) else { return };
         let Some(table) = seen.iceberg(reference) else { return };
         let hints: BTreeMap<String, String> = reference.hints.iter().cloned().collect();
@@ -75,6 +78,8 @@ fn is_upsert(table: &Table, hints: &BTreeMap<String, String>, seen: &Seen<'_>) -
 fn finding(path: &TablePath, place: Span) -> Finding {
     let message = format!("table '{path}' has a primary key, and its INSERTs do not replace rows");
     Finding::new(Severity::Warning, "key-without-upsert", message, place)
-        .with_detail("A key is only declared: without upsert, rows with a key that the table has already are added to it.")
+        .with_detail(
+            "A key is only declared: without upsert, rows with a key that the table has already are added to it.",
+        )
         .with_hint("add 'write.upsert.enabled' = 'true' to the WITH clause of the table, or leave out the PRIMARY KEY")
 }

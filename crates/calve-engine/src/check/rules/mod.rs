@@ -95,9 +95,7 @@ impl<'a> Seen<'a> {
             Statement::Set { option: Some((name, _)) } => {
                 vec![Given { name, place: Place::Session, span: self.place }]
             }
-            Statement::CreateTable(create) if !create.temporary && self.is_in_iceberg() => {
-                of_table(&create.properties)
-            }
+            Statement::CreateTable(create) if !create.temporary && self.is_in_iceberg() => of_table(&create.properties),
             Statement::AlterTable(alter) if self.is_in_iceberg() => match &alter.change {
                 AlterTableChange::Set(properties) => of_table(properties),
                 _ => vec![],

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use calve_sql::ast::{self, Visit, Visitor};
-use calve_sql::{AlterTableChange, Property, Statement};
+use calve_sql::{Property, Statement};
 use calve_types::{Location, Span};
 
 use super::{Finding, Seen};
@@ -26,27 +26,12 @@ pub(in crate::check) fn on_one_line(last_line: Option<u32>, place: Span) -> Opti
     is_behind.then(|| finding("two statements on one line", place).with_hint("begin a new line behind ';'"))
 }
 
-/// Tells of the first thing in a statement that Flink does not run.
+/// Tells of the first thing in a statement that Flink does not run, and that the session does not warn of.
 pub(super) fn check(seen: &Seen<'_>, found: &mut Vec<Finding>) {
-    let first = match seen.statement {
+    found.extend(match seen.statement {
         Statement::CreateCatalog(create) => catalog_type(&create.properties),
-        Statement::CreateTable(create) => {
-            let transform = create.partitioned_by.iter().find(|field| field.transform.is_some());
-            transform.map(|field| finding("partition transforms in PARTITIONED BY", field.span))
-        }
-        Statement::AlterTable(alter) => match &alter.change {
-            AlterTableChange::AddPartitionField { .. } => Some(finding("ADD PARTITION FIELD", seen.place)),
-            AlterTableChange::DropPartitionField(_) => Some(finding("DROP PARTITION FIELD", seen.place)),
-            AlterTableChange::ReplacePartitionField { .. } => Some(finding("REPLACE PARTITION FIELD", seen.place)),
-            _ => None,
-        },
-        _ => None,
-    };
-    let first = first.or_else(|| in_queries(seen));
-    // the session may have told of it, at another place
-    if let Some(first) = first {
-        found.push(first);
-    }
+        statement => metadata_table(statement),
+    });
 }
 
 /// Catalogs that Flink's connector finds only by their Java class.
@@ -68,46 +53,35 @@ fn catalog_type(properties: &[Property]) -> Option<Finding> {
     )
 }
 
-fn in_queries(seen: &Seen<'_>) -> Option<Finding> {
-    let mut tables = Tables { seen, first: None };
-    for query in names::queries(seen.statement) {
+/// A metadata table whose name Flink's parser takes only in backticks.
+fn metadata_table(statement: &Statement) -> Option<Finding> {
+    let mut tables = Tables { first: None };
+    for query in names::queries(statement) {
         let _ = stacker::maybe_grow(STACK / 2, STACK, || query.ast.visit(&mut tables));
     }
     tables.first
 }
 
-struct Tables<'a> {
-    seen: &'a Seen<'a>,
+struct Tables {
     first: Option<Finding>,
 }
 
-impl Visitor for Tables<'_> {
+impl Visitor for Tables {
     type Break = ();
 
     fn pre_visit_table_factor(&mut self, factor: &ast::TableFactor) -> ControlFlow<()> {
-        let ast::TableFactor::Table { name, version, .. } = factor else { return ControlFlow::Continue(()) };
+        let ast::TableFactor::Table { name, .. } = factor else { return ControlFlow::Continue(()) };
         let idents: Vec<&ast::Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
-        let [.., last] = idents.as_slice() else { return ControlFlow::Continue(()) };
-        let place = place_of(idents.iter().copied());
-        self.first = if idents.len() > 1 && last.quote_style.is_none() && last.value.contains('$') {
-            let quoted = format!("write `{}` in backticks", last.value);
-            Some(finding("a metadata table behind a qualifier, without backticks", place).with_hint(quoted))
-        } else if self.is_time_travel(version.as_ref(), place) {
-            let hint = "use a hint: /*+ OPTIONS('as-of-timestamp' = '..') */";
-            Some(finding("FOR SYSTEM_TIME AS OF a constant on an Iceberg table", place).with_hint(hint))
-        } else {
-            return ControlFlow::Continue(());
-        };
-        ControlFlow::Break(())
-    }
-}
-
-impl Tables<'_> {
-    fn is_time_travel(&self, version: Option<&ast::TableVersion>, place: Span) -> bool {
-        let Some(ast::TableVersion::ForSystemTimeAsOf(time)) = version else { return false };
-        let is_column = matches!(time, ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_));
-        let reference = self.seen.named.iter().find(|reference| reference.span.start == place.start);
-        !is_column && reference.is_some_and(|reference| self.seen.iceberg(reference).is_some())
+        match idents.as_slice() {
+            [_, .., last] if last.quote_style.is_none() && last.value.contains('$') => {
+                let place = place_of(idents.iter().copied());
+                let hint = format!("write `{}` in backticks", last.value);
+                let what = "a metadata table behind a qualifier, without backticks";
+                self.first.get_or_insert(finding(what, place).with_hint(hint));
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
     }
 }
 

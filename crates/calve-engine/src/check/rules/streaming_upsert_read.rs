@@ -11,7 +11,8 @@ pub(super) fn check(seen: &Seen<'_>, found: &mut Vec<Finding>) {
         let Some(table) = seen.iceberg(reference) else { continue };
         let is_true = |value: &str| value.trim().eq_ignore_ascii_case("true");
         let hint = reference.hints.iter().find(|(name, _)| name == "streaming").map(|(_, value)| value.as_str());
-        let is_upserted = ["write.upsert.enabled", "upsert-enabled"].into_iter().any(|p| table.property(p).is_some_and(is_true));
+        let is_upserted =
+            ["write.upsert.enabled", "upsert-enabled"].into_iter().any(|p| table.property(p).is_some_and(is_true));
         if !is_upserted || !hint.or_else(|| table.property("streaming")).is_some_and(is_true) {
             continue;
         }

@@ -12,9 +12,8 @@ pub(crate) fn misspelt(name: &str, place: Place) -> Option<Warning> {
     if calve_options::find(name, place).is_some() {
         return None;
     }
-    calve_options::suggest(name, place).map(|known| {
-        Warning::new("unknown-option", format!("option '{name}' is not known; did you mean '{known}'?"))
-    })
+    calve_options::suggest(name, place)
+        .map(|known| Warning::new("unknown-option", format!("option '{name}' is not known; did you mean '{known}'?")))
 }
 
 /// Warns of a name in an OPTIONS hint that an Iceberg table does not know.

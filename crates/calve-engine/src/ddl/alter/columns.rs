@@ -49,8 +49,7 @@ pub(super) fn put(
             Some(ColumnPosition::After(other)) => {
                 if !columns.iter().any(|c| c.column.name == other.value) {
                     let other_name = &other.value;
-                    let sentence =
-                        format!("Referenced column `{other_name}` by 'AFTER' does not exist in the table.");
+                    let sentence = format!("Referenced column `{other_name}` by 'AFTER' does not exist in the table.");
                     let message = format!("column '{other_name}' does not exist");
                     return Err(suggest(refused("unknown-column", message, sentence, other.span), other_name, columns));
                 }
@@ -98,8 +97,5 @@ fn defined(declared: &ColumnDef, old: Option<&DefinedColumn>) -> Result<DefinedC
 }
 
 fn suggest(error: Error, name: &str, columns: &[DefinedColumn]) -> Error {
-    match calve_options::nearest(name, columns.iter().map(|c| c.column.name.as_str())) {
-        Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-        None => error,
-    }
+    error.did_you_mean(name, columns.iter().map(|c| c.column.name.as_str()))
 }

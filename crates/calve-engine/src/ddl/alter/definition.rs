@@ -9,8 +9,8 @@ use calve_sql::{AlterTable, AlterTableChange, AlteredElements, Distribution, Nam
 use calve_types::{Error, Result, Span};
 
 use super::columns::{self, Mode};
-use super::refused;
 use super::references::{check_droppable, check_unused, sources};
+use super::refused;
 use crate::catalogs::object::{DefinedColumn, KeyDef, TableDef, WatermarkDef};
 use crate::definition::quoted;
 use crate::resolve::Resolved;
@@ -101,7 +101,12 @@ impl Change<'_> {
             let column = column_name(name)?;
             if dropped.iter().any(|(other, _)| *other == column) {
                 let sentence = format!("Duplicate column `{column}`.");
-                return Err(refused("duplicate-column", format!("column '{column}' stands twice"), sentence, name.span));
+                return Err(refused(
+                    "duplicate-column",
+                    format!("column '{column}' stands twice"),
+                    sentence,
+                    name.span,
+                ));
             }
             dropped.push((column, name.span));
         }
@@ -189,7 +194,8 @@ impl Change<'_> {
                     .with_hint("use MODIFY to put another one in its place"));
             }
             (Mode::Modify, None) => {
-                let sentence = "The base table does not define any primary key constraint. You might want to add a new one.";
+                let sentence =
+                    "The base table does not define any primary key constraint. You might want to add a new one.";
                 return Err(refused("unknown-constraint", "the table has no primary key", sentence, key.span)
                     .with_hint("use ADD"));
             }
@@ -213,8 +219,13 @@ impl Change<'_> {
                     column.join("."),
                     print::expr(&old.expr)
                 );
-                return Err(refused("duplicate-watermark", "the table has a watermark already", sentence, watermark.span)
-                    .with_hint("use MODIFY to put another one in its place"));
+                return Err(refused(
+                    "duplicate-watermark",
+                    "the table has a watermark already",
+                    sentence,
+                    watermark.span,
+                )
+                .with_hint("use MODIFY to put another one in its place"));
             }
             (Mode::Modify, None) => {
                 let sentence = "The base table does not define any watermark. You might want to add a new one.";
@@ -246,8 +257,13 @@ impl Change<'_> {
             }
             (Mode::Modify, None) => {
                 let sentence = "The base table does not define any distribution. You might want to add a new one.";
-                return Err(refused("unknown-distribution", "the table is not distributed", sentence, distribution.span)
-                    .with_hint("use ADD"));
+                return Err(refused(
+                    "unknown-distribution",
+                    "the table is not distributed",
+                    sentence,
+                    distribution.span,
+                )
+                .with_hint("use ADD"));
             }
             _ => {}
         }
@@ -261,7 +277,7 @@ impl Change<'_> {
         self.check_key(elements.and_then(|e| e.primary_key.as_ref()))?;
         self.compute_types(elements)?;
         self.check_watermark(elements.and_then(|e| e.watermark.as_ref()))?;
-        self.check_keys()
+        self.check_keys(elements.and_then(|e| e.distribution.as_ref()))
     }
 
     fn find(&self, name: &str) -> Option<&DefinedColumn> {
@@ -394,15 +410,17 @@ impl Change<'_> {
         };
         let wrong = |error: Error| {
             let of_names = matches!(error.code, "unknown-column" | "unknown-table");
-            let sentence =
-                format!("Invalid expression for watermark 'WATERMARK FOR `{name}` AS [{}]'.", print::expr(&watermark.expr));
+            let sentence = format!(
+                "Invalid expression for watermark 'WATERMARK FOR `{name}` AS [{}]'.",
+                print::expr(&watermark.expr)
+            );
             if of_names { within(error, &sentence) } else { failed(error) }
         };
         checked.map(|_| ()).map_err(wrong)
     }
 
     /// Partition keys and the keys of a distribution are stored columns.
-    fn check_keys(&self) -> Result<()> {
+    fn check_keys(&self, given: Option<&Distribution>) -> Result<()> {
         let stored = |name: &str| self.find(name).is_some_and(DefinedColumn::is_physical);
         if let Some(key) = self.table.partition_keys.iter().find(|key| !stored(key)) {
             return Err(Error::new("invalid-partition", format!("partition column '{key}' is not stored"))
@@ -415,6 +433,8 @@ impl Change<'_> {
         }
         let Some(distribution) = &self.table.distribution else { return Ok(()) };
         if let Some(key) = distribution.columns.iter().find(|key| !stored(&key.value)) {
+            // the place in another statement means nothing here
+            let place = given.map_or(self.place, |_| key.span);
             return Err(Error::new("unknown-column", format!("column '{}' is not stored", key.value))
                 .with_detail(format!(
                     "Invalid bucket key '{}'. A bucket key for a distribution must reference a physical column in the \
@@ -422,7 +442,7 @@ impl Change<'_> {
                     key.value,
                     self.names(true)
                 ))
-                .at(self.place));
+                .at(place));
         }
         Ok(())
     }

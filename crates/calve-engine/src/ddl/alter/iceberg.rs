@@ -161,12 +161,7 @@ fn add(new: &TableDef, elements: &AlteredElements, changes: &mut Vec<SchemaChang
 
 /// Only what the statement says of a column: a column of the primary key that is nullable in the table stays so, and is
 /// refused as its key.
-fn modify(
-    old: &TableDef,
-    new: &TableDef,
-    elements: &AlteredElements,
-    changes: &mut Vec<SchemaChange>,
-) -> Result<()> {
+fn modify(old: &TableDef, new: &TableDef, elements: &AlteredElements, changes: &mut Vec<SchemaChange>) -> Result<()> {
     for (declared, position) in &elements.columns {
         let name = &declared.name.value;
         let (was, is) = (find(old, name)?, find(new, name)?);

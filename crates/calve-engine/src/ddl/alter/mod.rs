@@ -22,6 +22,7 @@ use super::define::as_flink_keeps;
 use super::table::{already_exists, exists, table_path};
 use crate::catalogs::CatalogKind;
 use crate::catalogs::object::{CatalogObject, TableDef};
+use crate::check::rules::duplicate_option;
 use crate::definition::quoted;
 use crate::resolve::Resolved;
 use crate::result::{ResultBody, Warning};
@@ -103,10 +104,7 @@ impl Session {
         }
         // only for a suggestion: a catalog that cannot list has none
         let known = self.catalogs.objects(&path.catalog, &path.database, false).await.unwrap_or_default();
-        match calve_options::nearest(&path.table, known.iter().map(String::as_str)) {
-            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-            None => error,
-        }
+        error.did_you_mean(&path.table, known.iter().map(String::as_str))
     }
 
     async fn alter_in_memory(&mut self, path: &TablePath, old: TableDef, alter: &AlterTable) -> Result<()> {
@@ -160,6 +158,9 @@ impl Session {
 
 /// What the statement says wrong, whatever table it is about.
 fn check_statement(alter: &AlterTable, warnings: &mut Vec<Warning>) -> Result<()> {
+    if let AlterTableChange::Set(given) = &alter.change {
+        warnings.extend(duplicate_option::warnings(given));
+    }
     let (AlterTableChange::Add(elements) | AlterTableChange::Modify(elements)) = &alter.change else { return Ok(()) };
     if let Some(key) = &elements.primary_key {
         check_not_enforced(key)?;

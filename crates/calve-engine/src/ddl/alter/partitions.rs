@@ -22,10 +22,9 @@ pub(super) fn add(
         let partition = partition(&added.values)?;
         let table = table(catalogs, path, "ADD", &partition)?;
         let Some(table) = table.filter(|table| !table.partition_keys.is_empty()) else {
-            return Err(Error::new("not-partitioned", format!("table '{path}' is not partitioned")).with_detail(format!(
-                "Table {}.{} in catalog {} is not partitioned.",
-                path.database, path.table, path.catalog
-            )));
+            return Err(Error::new("not-partitioned", format!("table '{path}' is not partitioned")).with_detail(
+                format!("Table {}.{} in catalog {} is not partitioned.", path.database, path.table, path.catalog),
+            ));
         };
         let keys = &table.partition_keys;
         if partition.len() != keys.len() || !keys.iter().all(|key| partition.contains_key(key)) {

@@ -48,10 +48,7 @@ pub(super) fn check_unused(table: &TableDef, column: &str, place: Span) -> Resul
             format!("The column `{column}` does not exist in the base table."),
             place,
         );
-        return Err(match calve_options::nearest(column, known) {
-            Some(near) => error.with_hint(format!("did you mean '{near}'?")),
-            None => error,
-        });
+        return Err(error.did_you_mean(column, known));
     }
     let mut computed: Vec<String> = (table.columns.iter().map(|c| c.column.name.as_str()))
         .filter(|name| sources(table, name).contains(column))

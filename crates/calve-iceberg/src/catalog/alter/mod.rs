@@ -95,18 +95,21 @@ fn check_sources(metadata: &TableMetadata, new: &Schema) -> Result<()> {
         // a field that holds nothing any more, which keeps its place in version 1: the metadata library wants its column
         if field.transform == Transform::Void {
             let feature = format!("dropping column '{}', by which older files are partitioned", name(field.source_id));
-            let hint = if metadata.format_version() == FormatVersion::V1 { "SET ('format-version' = '2') and " } else { "" };
-            return Err(Error::unsupported(feature).with_hint(format!("{hint}DROP PARTITION FIELD {} first", field.name)));
+            let hint =
+                if metadata.format_version() == FormatVersion::V1 { "SET ('format-version' = '2') and " } else { "" };
+            return Err(
+                Error::unsupported(feature).with_hint(format!("{hint}DROP PARTITION FIELD {} first", field.name))
+            );
         }
         return Err(Error::new(
             "invalid-alter",
             format!("column '{}' is the source of partition field '{}'", name(field.source_id), field.name),
         )
-            .with_detail(format!(
-                "Cannot find source column for partition field: {}: {}: {}({})",
-                field.field_id, field.name, field.transform, field.source_id
-            ))
-            .with_hint(format!("drop the partition field first: ALTER TABLE .. DROP PARTITION FIELD {}", field.name)));
+        .with_detail(format!(
+            "Cannot find source column for partition field: {}: {}: {}({})",
+            field.field_id, field.name, field.transform, field.source_id
+        ))
+        .with_hint(format!("drop the partition field first: ALTER TABLE .. DROP PARTITION FIELD {}", field.name)));
     }
     for field in &metadata.default_sort_order().fields {
         if new.field_by_id(field.source_id).is_none() {
@@ -114,14 +117,14 @@ fn check_sources(metadata: &TableMetadata, new: &Schema) -> Result<()> {
                 "invalid-alter",
                 format!("the table is sorted by column '{}'", name(field.source_id)),
             )
-            .with_detail(format!("Cannot find source column for sort field: {}({})", field.transform, field.source_id)));
+            .with_detail(format!(
+                "Cannot find source column for sort field: {}({})",
+                field.transform, field.source_id
+            )));
         }
     }
     Ok(())
 }
-
-
-
 
 #[cfg(test)]
 mod tests;

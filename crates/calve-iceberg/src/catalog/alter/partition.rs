@@ -208,9 +208,8 @@ impl Update<'_> {
             PartitionRef::Name(name) => {
                 let named = self.kept.iter().position(|f| f.name() == name && !f.dropped);
                 let id = self.schema.field_id_by_name(name);
-                let identity = |f: &Kept| {
-                    Some(f.field.source_id) == id && f.field.transform == Transform::Identity && !f.dropped
-                };
+                let identity =
+                    |f: &Kept| Some(f.field.source_id) == id && f.field.transform == Transform::Identity && !f.dropped;
                 (name.clone(), named.or_else(|| self.kept.iter().position(identity)))
             }
             PartitionRef::Term(term) => {

@@ -43,8 +43,11 @@ pub(super) fn updates(base: &Table, set: &BTreeMap<String, String>, reset: &[Str
     let special = |name: &str| set.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value);
     let (current, picked) = (special(CURRENT_SNAPSHOT), special(CHERRY_PICK));
     if current.is_some() && picked.is_some() {
-        return Err(Error::new("invalid-option", format!("'{CURRENT_SNAPSHOT}' and '{CHERRY_PICK}' exclude each other"))
-            .with_detail("Cannot set the current snapshot ID and cherry-pick snapshot changes"));
+        return Err(Error::new(
+            "invalid-option",
+            format!("'{CURRENT_SNAPSHOT}' and '{CHERRY_PICK}' exclude each other"),
+        )
+        .with_detail("Cannot set the current snapshot ID and cherry-pick snapshot changes"));
     }
     if let Some(version) = set.get(TableProperties::PROPERTY_FORMAT_VERSION) {
         updates.extend(upgrade(metadata.format_version(), version)?);
@@ -97,9 +100,9 @@ fn upgrade(old: FormatVersion, value: &str) -> Result<Option<TableUpdate>> {
         3 => FormatVersion::V3,
         NEWEST_VERSION => return Err(Error::unsupported("format-version 4")),
         _ => {
-            return Err(Error::new("invalid-option", format!("there is no format version {new}")).with_detail(format!(
-                "Cannot upgrade table to unsupported format version: v{new} (supported: v{NEWEST_VERSION})"
-            )));
+            return Err(Error::new("invalid-option", format!("there is no format version {new}")).with_detail(
+                format!("Cannot upgrade table to unsupported format version: v{new} (supported: v{NEWEST_VERSION})"),
+            ));
         }
     };
     Ok((format_version != old).then_some(TableUpdate::UpgradeFormatVersion { format_version }))

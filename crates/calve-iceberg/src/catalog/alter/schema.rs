@@ -435,7 +435,10 @@ mod tests {
             (retype("r", row.nullable()), "Not a primitive type: struct<0: x: optional long>"),
             (retype("s", list.nullable()), "Not a primitive type: list<long>"),
             (retype("i", LogicalType::Int.not_null()), "Cannot change column nullability: i: optional -> required"),
-            (retype("id", LogicalType::BigInt.nullable()), "Cannot add field id as an identifier field: not a required field"),
+            (
+                retype("id", LogicalType::BigInt.nullable()),
+                "Cannot add field id as an identifier field: not a required field",
+            ),
             (
                 SchemaChange::PrimaryKey(vec!["i".into()]),
                 "Cannot add field i as an identifier field: not a required field",
@@ -456,7 +459,10 @@ mod tests {
                 add("x.y", LogicalType::Int.nullable(), None),
                 "Cannot add column with ambiguous name: x.y, use addColumn(parent, name, type)",
             ),
-            (SchemaChange::Move { name: "i".into(), place: ColumnPlace::After("i".into()) }, "Cannot move i after itself"),
+            (
+                SchemaChange::Move { name: "i".into(), place: ColumnPlace::After("i".into()) },
+                "Cannot move i after itself",
+            ),
             (
                 SchemaChange::Drop("id".into()),
                 "Cannot delete identifier field id. To force deletion, also call setIdentifierFields to update \

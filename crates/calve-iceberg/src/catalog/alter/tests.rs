@@ -104,7 +104,10 @@ async fn properties_are_set_removed_and_left_alone() {
     let lake = Lake::new();
     let table = lake.table("t", &[], &[("old", "1")]).await;
     let table = lake.alter(&table, set(&[("new", "n"), ("old", "2")])).await.unwrap();
-    assert_eq!((table.property("new"), table.property("old"), version(&table)), (Some("n"), Some("2"), "v2.metadata.json"));
+    assert_eq!(
+        (table.property("new"), table.property("old"), version(&table)),
+        (Some("n"), Some("2"), "v2.metadata.json")
+    );
     // what changes nothing commits nothing: a value that is there, a key that is not, what the metadata tells itself
     for same in [set(&[("old", "2")]), set(&[]), reset(&["nokey"]), set(&[("uuid", "x"), ("snapshot-count", "1")])] {
         assert_eq!(version(&lake.alter(&table, same).await.unwrap()), "v2.metadata.json");

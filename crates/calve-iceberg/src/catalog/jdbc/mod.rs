@@ -221,11 +221,7 @@ impl Catalog for JdbcCatalog {
         Ok(())
     }
 
-    async fn set_namespace_properties(
-        &self,
-        namespace: &[String],
-        properties: BTreeMap<String, String>,
-    ) -> Result<()> {
+    async fn set_namespace_properties(&self, namespace: &[String], properties: BTreeMap<String, String>) -> Result<()> {
         if namespace.is_empty() || !self.namespace_exists(namespace).await? {
             return Err(self.settings.unknown_database(namespace));
         }
@@ -325,8 +321,11 @@ impl Catalog for JdbcCatalog {
             Err(Failure::Other(error)) => match self.store.metadata_location(&renamed).await {
                 Ok(Some(found)) if found == location => Ok(()),
                 Ok(_) => Err(error),
-                Err(_) => Err(Error::new("commit-unknown", format!("nobody knows whether table '{ident}' was renamed: {error}"))
-                    .with_hint("look for both names before running the statement again")),
+                Err(_) => Err(Error::new(
+                    "commit-unknown",
+                    format!("nobody knows whether table '{ident}' was renamed: {error}"),
+                )
+                .with_hint("look for both names before running the statement again")),
             },
         }
     }

@@ -102,6 +102,7 @@ impl Naive<'_> {
                 let rows = self.rel(input, env)?.into_iter().skip(*offset as usize);
                 rows.take(fetch.map_or(usize::MAX, |n| n as usize)).collect()
             }
+            other => panic!("{other:?}"),
         })
     }
 

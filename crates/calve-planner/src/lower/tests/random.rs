@@ -42,8 +42,7 @@ impl Random {
                 let inner: Vec<_> = scopes.iter().copied().chain([inside]).collect();
                 let right = self.rel(1, d, &inner);
                 let kind = [JoinKind::Inner, JoinKind::Left][self.below(2)];
-                let condition =
-                    if self.below(3) == 0 { Some(self.predicate(inside + 1, 0, scopes, 1)) } else { None };
+                let condition = if self.below(3) == 0 { Some(self.predicate(inside + 1, 0, scopes, 1)) } else { None };
                 let pairs = correlate(left, right, kind, condition);
                 self.select(pairs, width, 0, scopes)
             }

@@ -1,0 +1,1 @@
+CREATE CATALOG ice WITH ('type'='iceberg','catalog-type'='rest','uri'='http://x')

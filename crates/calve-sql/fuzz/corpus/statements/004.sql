@@ -1,0 +1,1 @@
+ALTER CATALOG ice SET ('k'='v')

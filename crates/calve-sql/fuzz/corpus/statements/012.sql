@@ -1,0 +1,1 @@
+LOAD MODULE hive WITH ('hive-version'='3.1.3')

@@ -1,0 +1,1 @@
+USE MODULES core, hive

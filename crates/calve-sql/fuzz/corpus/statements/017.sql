@@ -1,0 +1,1 @@
+CREATE TABLE t (id BIGINT, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED) WITH ('connector'='x')

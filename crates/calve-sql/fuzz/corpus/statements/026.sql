@@ -1,0 +1,1 @@
+CREATE TABLE t2 WITH ('k'='v') AS SELECT a, b FROM t1 WHERE a > 1

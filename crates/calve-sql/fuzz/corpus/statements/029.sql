@@ -1,0 +1,1 @@
+CREATE TABLE t (`a b` INT, `select` STRING) WITH ('connector'='print')

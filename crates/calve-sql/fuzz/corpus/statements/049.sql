@@ -1,0 +1,1 @@
+ALTER TABLE t ADD PARTITION (dt='2020-01-01') WITH ('k'='v')

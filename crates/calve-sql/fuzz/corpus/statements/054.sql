@@ -1,0 +1,1 @@
+INSERT INTO t /*+ OPTIONS('upsert-enabled'='true', 'a'='b') */ SELECT * FROM s

@@ -1,0 +1,1 @@
+INSERT OVERWRITE t PARTITION (a='x', b) SELECT c, d FROM s

@@ -1,0 +1,1 @@
+SELECT * FROM t /*+ OPTIONS('streaming'='true', 'monitor-interval'='1s') */

@@ -1,0 +1,1 @@
+SELECT a, b, GROUPING_ID(a,b) FROM t GROUP BY CUBE (a, b)

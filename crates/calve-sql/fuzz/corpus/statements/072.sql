@@ -1,0 +1,1 @@
+SELECT * FROM t, LATERAL TABLE(f(x)) AS T(a)

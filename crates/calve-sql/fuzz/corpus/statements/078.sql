@@ -1,0 +1,1 @@
+SELECT (r).f, r.* FROM t

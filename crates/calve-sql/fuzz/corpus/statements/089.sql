@@ -1,0 +1,1 @@
+SELECT U&'#00e9' UESCAPE '#'

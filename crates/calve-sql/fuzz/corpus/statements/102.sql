@@ -1,0 +1,1 @@
+SELECT * FROM t WHERE a IN (SELECT b FROM s) AND EXISTS (SELECT 1 FROM s WHERE s.x = t.x) AND (a, b) IN ((1,2),(3,4))

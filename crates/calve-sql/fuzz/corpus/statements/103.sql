@@ -1,0 +1,1 @@
+SELECT a.*, b AS `c d` FROM t a NATURAL JOIN u

@@ -1,0 +1,1 @@
+SELECT `year`, `value`, `timestamp` FROM t

@@ -1,0 +1,2 @@
+SELECT a FROM t -- comment
+WHERE /* x */ a = 1

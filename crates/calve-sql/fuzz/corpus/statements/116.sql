@@ -1,0 +1,1 @@
+SELECT a /*+ NOT A HINT */ + 1 FROM t

@@ -1,0 +1,1 @@
+SET table.dynamic-table-options.enabled = true

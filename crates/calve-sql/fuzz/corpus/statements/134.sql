@@ -1,0 +1,1 @@
+SHOW PROCEDURES FROM ice.sys

@@ -1,0 +1,1 @@
+CALL `ice`.`system`.compact('db.t')

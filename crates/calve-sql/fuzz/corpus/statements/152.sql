@@ -1,0 +1,1 @@
+CREATE CONNECTION c WITH ('k'='v')

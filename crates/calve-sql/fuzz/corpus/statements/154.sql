@@ -1,0 +1,1 @@
+CREATE TABLE sk (a INT) WITH ('connector'='blackhole')

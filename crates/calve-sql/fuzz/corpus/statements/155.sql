@@ -1,0 +1,1 @@
+SHOW CREATE CATALOG default_catalog

@@ -1,0 +1,1 @@
+SHOW FUNCTIONS LIKE 'zzz'

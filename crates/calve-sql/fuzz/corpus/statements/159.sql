@@ -1,0 +1,1 @@
+SHOW FUNCTIONS IN default_catalog.default_database NOT LIKE '%'

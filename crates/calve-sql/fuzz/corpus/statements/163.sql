@@ -1,0 +1,1 @@
+CREATE TABLE inset (a INT) WITH ('connector'='blackhole')

@@ -1,0 +1,1 @@
+CREATE TABLE dd (a INT) DISTRIBUTED BY HASH (a) INTO 3 BUCKETS WITH ('connector'='blackhole')

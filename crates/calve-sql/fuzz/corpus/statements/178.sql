@@ -1,0 +1,1 @@
+CREATE TABLE t21 (a INT, b STRING, ts TIMESTAMP(3), dt DATE, arr ARRAY<INT>, m MAP<STRING, INT>, r ROW<x INT>, c AS 'é') WITH ('connector'='datagen')

@@ -1,0 +1,1 @@
+CREATE CATALOG cc WITH ('type'='generic_in_memory')

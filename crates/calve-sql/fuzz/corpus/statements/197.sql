@@ -1,0 +1,1 @@
+ALTER TABLE t SET ('k'='v', 'l'='w')

@@ -1,0 +1,1 @@
+ALTER TABLE t CHANGE a b INT

@@ -1,0 +1,1 @@
+SELECT * FROM nocat.db.t

@@ -1,0 +1,1 @@
+INSERT INTO missing SELECT * FROM also_missing

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT 1/0, 'a'

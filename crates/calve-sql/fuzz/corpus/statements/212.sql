@@ -1,0 +1,1 @@
+CREATE TABLE e7 (id INT AUTO_INCREMENT) WITH ('connector'='blackhole')

@@ -1,0 +1,1 @@
+CREATE TABLE e9 (id INT REFERENCES other(id)) WITH ('connector'='blackhole')

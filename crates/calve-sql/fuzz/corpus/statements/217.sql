@@ -1,0 +1,1 @@
+CREATE TABLE e13 (id INT) TBLPROPERTIES ('a'='b')

@@ -1,0 +1,1 @@
+CREATE TABLE e14 (id INT) LOCATION '/x'

@@ -1,0 +1,1 @@
+CREATE EXTERNAL TABLE e15 (id INT) WITH ('connector'='blackhole')

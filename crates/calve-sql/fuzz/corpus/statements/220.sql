@@ -1,0 +1,1 @@
+CREATE TABLE e19 (id INT) WITH ("connector"='blackhole')

@@ -1,0 +1,1 @@
+CREATE TABLE e24 (id INT) WITH ('connector'=blackhole)

@@ -1,0 +1,1 @@
+CREATE TABLE e25 (id INT) WITH ('connector'='blackhole', 'connector'='print')

@@ -1,0 +1,1 @@
+GRANT SELECT ON e25 TO u

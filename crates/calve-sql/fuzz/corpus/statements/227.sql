@@ -1,0 +1,1 @@
+SELECT a / b AS q FROM (VALUES (10, 0)) AS t(a, b)

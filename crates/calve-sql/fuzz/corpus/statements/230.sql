@@ -1,0 +1,1 @@
+SELECT SUBSTRING('abc', 1, -5) AS a

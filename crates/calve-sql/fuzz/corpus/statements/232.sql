@@ -1,0 +1,1 @@
+SELECT SQRT(-1) AS a, LN(-1) AS b, LN(0) AS c

@@ -1,0 +1,1 @@
+SELECT {fn UPPER('a')}

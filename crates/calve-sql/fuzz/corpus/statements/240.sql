@@ -1,0 +1,1 @@
+SELECT CONVERT('1', INT)

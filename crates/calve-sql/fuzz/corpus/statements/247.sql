@@ -1,0 +1,2 @@
+SELECT 1 -- trailing comment
+ + 1 AS a

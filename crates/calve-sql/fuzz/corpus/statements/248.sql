@@ -1,0 +1,1 @@
+/* block comment before */ SELECT /* inside */ 2 AS a

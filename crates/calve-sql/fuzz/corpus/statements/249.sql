@@ -1,0 +1,2 @@
+-- a ; inside a comment does not end the statement
+SELECT 3 AS a

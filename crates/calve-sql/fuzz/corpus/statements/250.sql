@@ -1,0 +1,1 @@
+SELECT ';' AS semi, '--not a comment' AS b, '/* nor this */' AS c

@@ -1,0 +1,1 @@
+SELECT TRUE AS a, false AS b, UNKNOWN AS c, NULL AS d

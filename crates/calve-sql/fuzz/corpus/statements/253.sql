@@ -1,0 +1,2 @@
+-- reserved words need backticks
+CREATE TABLE order (a INT) WITH ('connector'='blackhole')

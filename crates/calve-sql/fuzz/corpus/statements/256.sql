@@ -1,0 +1,1 @@
+CREATE TABLE r9 (`end` INT, start INT) WITH ('connector'='blackhole')

@@ -1,0 +1,1 @@
+SELECT * FROM nosuch_db.nosuch_table

@@ -1,0 +1,1 @@
+SELECT nosuch_function(1)

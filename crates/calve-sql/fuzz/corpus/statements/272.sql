@@ -1,0 +1,1 @@
+DELETE FROM t EXTEND (a INT) WHERE a = 1

@@ -1,0 +1,1 @@
+CREATE MODEL m INPUT (a INT) OUTPUT (b INT) WITH ('k'='v')

@@ -1,0 +1,1 @@
+SELECT (a - b) YEAR TO MONTH, (a - b) WEEK, (a - b) QUARTER FROM t

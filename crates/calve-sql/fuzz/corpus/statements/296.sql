@@ -1,0 +1,1 @@
+SELECT U&'#00e9#0041' UESCAPE '#', U&'\00e9'

@@ -1,0 +1,1 @@
+SELECT * FROM t1 ASOF JOIN t2 MATCH_CONDITION t1.a > t2.a ON t1.b = t2.b

@@ -1,0 +1,1 @@
+SELECT * FROM t PIVOT (SUM(a) FOR b IN (1, 2))

@@ -1,0 +1,1 @@
+SELECT * FROM t UNPIVOT (a FOR b IN (c, d))

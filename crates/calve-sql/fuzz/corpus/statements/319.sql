@@ -1,0 +1,1 @@
+SELECT a LIKE b ESCAPE 'c', a NOT LIKE b, a SIMILAR TO b, a ILIKE b, a RLIKE b

@@ -1,0 +1,1 @@
+SELECT a = ANY (1, 2), a < ALL (SELECT 1), a = SOME (ARRAY[1])

@@ -1,0 +1,1 @@
+SELECT MAP['a'] FROM t

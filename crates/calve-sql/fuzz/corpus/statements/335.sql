@@ -1,0 +1,1 @@
+SELECT PERIOD (a, b) OVERLAPS (c, d) FROM t

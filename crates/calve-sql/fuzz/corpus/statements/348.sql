@@ -1,0 +1,1 @@
+SELECT X'AB' 'CD'

@@ -1,0 +1,1 @@
+SELECT NEW x(1)

@@ -1,0 +1,1 @@
+SELECT JSON_VALUE(a, '$.x' PASSING 1 AS y) FROM t
