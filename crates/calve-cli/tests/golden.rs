@@ -43,7 +43,7 @@ fn random_expressions_give_what_flink_gives() {
 
 /// Compares calve with the transcripts of a folder: at least as many statements as its FLOOR says must match.
 fn compare_folder(dir: &Path) {
-    let exceptions = read_exceptions(&dir.join("EXCEPTIONS"));
+    let exceptions = read_exceptions(&dir.join("exceptions.txt"));
     let cases: Vec<_> = common::files(dir, "sql").into_iter().filter(|p| common::selected(&stem(p))).collect();
     let verdicts: Vec<Verdict> =
         common::on_two_threads(&cases, |path| flink_case(path)).into_iter().flatten().collect();

@@ -41,9 +41,9 @@ mod show;
 mod spill;
 mod yielding;
 
-pub use check::{CheckConfig, Checker, Finding, Severity};
 pub use calve_connectors::{ConnectorOption, PrintLines, connector_options};
 pub use calve_stream::Op;
+pub use check::{CheckConfig, Checker, Finding, Severity};
 pub use complete::{NameSource, function_names};
 pub use progress::{Progress, ProgressCounts};
 pub use result::{ResultBody, Rows, StatementKind, StatementResult, TextRows, Warning, WriteSummary};

@@ -397,8 +397,13 @@ impl CatalogReader for Resolved<'_> {
                 .with_hint("only tables of Iceberg catalogs keep versions"));
         };
         let mut hints = handle.hints.clone();
-        if let Some(key) = ["snapshot-id", "as-of-timestamp", "branch", "tag"].into_iter().find(|key| hints.contains_key(*key)) {
-            return Err(Error::new("invalid-hint", format!("FOR SYSTEM_TIME AS OF and the hint '{key}' exclude each other")));
+        if let Some(key) =
+            ["snapshot-id", "as-of-timestamp", "branch", "tag"].into_iter().find(|key| hints.contains_key(*key))
+        {
+            return Err(Error::new(
+                "invalid-hint",
+                format!("FOR SYSTEM_TIME AS OF and the hint '{key}' exclude each other"),
+            ));
         }
         hints.insert("as-of-timestamp".to_owned(), millis.to_string());
         let entry = iceberg_entry(table.path.clone(), handle.home.clone(), handle.table.clone(), hints)?;

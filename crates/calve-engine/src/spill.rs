@@ -238,7 +238,8 @@ mod tests {
         let resolved = session.resolve(&statement).await.unwrap();
         let rel: Rel = bind::query(query, &resolved).unwrap();
         let runner = session.runner().unwrap();
-        let planned = runner.plan_all(&[Query { rel: &rel, changes: None, settled: None, partitions: 2 }], joins).await.unwrap();
+        let planned =
+            runner.plan_all(&[Query { rel: &rel, changes: None, settled: None, partitions: 2 }], joins).await.unwrap();
         let plan = displayable(planned.queries[0].plan.as_ref()).indent(false).to_string();
         let batches: Vec<_> = runner.start(&planned.queries[0]).unwrap().try_collect().await.unwrap();
         (pretty_format_batches(&batches).unwrap().to_string(), plan.matches("SortMergeJoin").count())

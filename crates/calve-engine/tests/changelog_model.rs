@@ -39,7 +39,8 @@ fn query(dice: &mut Dice, depth: u32) -> String {
         0 => format!("SELECT a, b, c FROM ({q}) WHERE {}", dice.pick(&["a > 1", "b IS NOT NULL", "a = b OR c < 2"])),
         1 => format!("SELECT {}, b, a AS c FROM ({q})", dice.pick(&["a + 1 AS a", "c AS a", "COALESCE(a, b) AS a"])),
         2 => {
-            let call = dice.pick(&["MAX(c)", "MIN(b)", "SUM(c)", "AVG(b)", "SUM(b) FILTER (WHERE c > 1)", "MAX(a + b)"]);
+            let call =
+                dice.pick(&["MAX(c)", "MIN(b)", "SUM(c)", "AVG(b)", "SUM(b) FILTER (WHERE c > 1)", "MAX(a + b)"]);
             let count = dice.pick(&["COUNT(*)", "COUNT(b)", "COUNT(DISTINCT c)", "COUNT(*) FILTER (WHERE b > 1)"]);
             let having = dice.pick(&["", "", " HAVING COUNT(*) > 1", " HAVING MAX(c) < 3"]);
             format!("SELECT a, CAST({count} AS INT) AS b, CAST({call} AS INT) AS c FROM ({q}) GROUP BY a{having}")
@@ -57,7 +58,13 @@ fn query(dice: &mut Dice, depth: u32) -> String {
         }
         8..=10 => {
             let kind = dice.pick(&["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]);
-            let on = dice.pick(&["l.a = r.a", "l.a = r.b AND l.b < r.c", "l.a = r.a AND l.b = r.b", "l.b > r.b", "l.c = r.a + 1"]);
+            let on = dice.pick(&[
+                "l.a = r.a",
+                "l.a = r.b AND l.b < r.c",
+                "l.a = r.a AND l.b = r.b",
+                "l.b > r.b",
+                "l.c = r.a + 1",
+            ]);
             format!("SELECT l.a, r.b, l.c FROM ({q}) l {kind} ({}) r ON {on}", below(dice))
         }
         11 | 12 => {
@@ -143,8 +150,7 @@ fn values(dice: &mut Dice) -> String {
         0 => "CAST(NULL AS INT)".to_owned(),
         n => (n - 1).to_string(),
     };
-    let rows: Vec<String> =
-        (0..rows).map(|_| format!("({}, {}, {})", cell(dice), cell(dice), cell(dice))).collect();
+    let rows: Vec<String> = (0..rows).map(|_| format!("({}, {}, {})", cell(dice), cell(dice), cell(dice))).collect();
     rows.join(", ")
 }
 

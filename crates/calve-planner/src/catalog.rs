@@ -136,9 +136,12 @@ pub trait CatalogReader {
     /// # Errors
     /// `not-supported` for tables that keep no versions; what the catalog says of a time before the first one.
     fn version(&self, table: &Arc<TableEntry>, _millis: i64) -> Result<Arc<TableEntry>> {
-        Err(Error::unsupported(format!("FOR SYSTEM_TIME AS OF a constant for '{}', which keeps no versions", table.path))
-            .with_detail(format!("{} is not a versioned table: getTable(ObjectPath, long) is not implemented", table.path))
-            .with_hint("only tables in Iceberg catalogs have versions"))
+        Err(Error::unsupported(format!(
+            "FOR SYSTEM_TIME AS OF a constant for '{}', which keeps no versions",
+            table.path
+        ))
+        .with_detail(format!("{} is not a versioned table: getTable(ObjectPath, long) is not implemented", table.path))
+        .with_hint("only tables in Iceberg catalogs have versions"))
     }
 
     /// Names of tables to suggest for a misspelt one in that database.

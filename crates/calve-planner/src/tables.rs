@@ -48,7 +48,8 @@ pub fn versions(statement: &Statement) -> Vec<Span> {
         type Break = ();
 
         fn pre_visit_table_factor(&mut self, factor: &ast::TableFactor) -> ControlFlow<()> {
-            if let ast::TableFactor::Table { name, version: Some(ast::TableVersion::ForSystemTimeAsOf(time)), .. } = factor
+            if let ast::TableFactor::Table { name, version: Some(ast::TableVersion::ForSystemTimeAsOf(time)), .. } =
+                factor
                 && temporal::is_constant(time)
             {
                 self.0.push(span::idents(name.0.iter().filter_map(|p| p.as_ident())));

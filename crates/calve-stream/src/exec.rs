@@ -99,7 +99,8 @@ impl ExecutionPlan for StreamExec {
             out: VecDeque::new(),
             memory: MemoryConsumer::new(self.operator.name()).register(task.memory_pool()),
         };
-        let rows = stream::try_unfold(work, |mut work| async move { Ok(work.next().await?.map(|batch| (batch, work))) });
+        let rows =
+            stream::try_unfold(work, |mut work| async move { Ok(work.next().await?.map(|batch| (batch, work))) });
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), rows)))
     }
 }

@@ -196,8 +196,10 @@ const MOST_CANDIDATES: usize = 8 * MOST;
 
 impl Running for Joining {
     fn rows(&mut self, input: usize, batch: &RecordBatch, out: &mut Vec<RecordBatch>) -> Result<usize> {
-        let ([left, right], [left_keys, right_keys], [left_codec, right_codec]) = (&self.inputs, &self.keys, &self.codecs);
-        let (from, keys, codec) = if input == 0 { (left, left_keys, left_codec) } else { (right, right_keys, right_codec) };
+        let ([left, right], [left_keys, right_keys], [left_codec, right_codec]) =
+            (&self.inputs, &self.keys, &self.codecs);
+        let (from, keys, codec) =
+            if input == 0 { (left, left_keys, left_codec) } else { (right, right_keys, right_codec) };
         let ops = Ops::new(batch, from.op)?;
         let key_columns = rows::columns(batch, &from.keys)?;
         let keys = keys.encode(&key_columns)?;

@@ -43,12 +43,12 @@ pub mod rows;
 pub mod sets;
 pub mod settle;
 
+pub mod session;
+pub mod temporal;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 pub mod top;
-pub mod session;
-pub mod temporal;
 pub mod union;
 pub mod watermark;
 

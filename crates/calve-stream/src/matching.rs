@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array, new_empty_array};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::{SortOptions, concat, take};
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{Result, ScalarValue};
@@ -227,6 +227,23 @@ fn millis(rows: &BTreeMap<u64, Row>, row: u64, column: usize) -> Result<i64> {
     }
 }
 
+/// Adds a match's row to those that are given.
+fn give(
+    keys: &[usize],
+    measures: &Ready,
+    taken: &Taken,
+    rows: &BTreeMap<u64, Row>,
+    found: &mut [Vec<ArrayRef>],
+) -> Result<()> {
+    let first = taken.first().and_then(|(_, row)| rows.get(row)).ok_or_else(|| internal("a match without rows"))?;
+    let keys = rows::columns(&first.batch, keys)?;
+    let keys = keys.iter().map(|column| column.slice(first.row, 1));
+    for (column, value) in found.iter_mut().zip(keys.chain(measures.values(taken, rows)?)) {
+        column.push(value);
+    }
+    Ok(())
+}
+
 impl Running for Matching {
     fn rows(&mut self, _: usize, batch: &RecordBatch, out: &mut Vec<RecordBatch>) -> Result<usize> {
         let keys = self.codec.encode(&rows::columns(batch, &self.keys)?)?;
@@ -234,16 +251,25 @@ impl Running for Matching {
         for row in 0..batch.num_rows() {
             self.row(batch, row, keys.row(row), &mut found)?;
         }
-        if found.first().is_some_and(|columns| !columns.is_empty()) {
-            let columns = found.iter().zip(self.schema.fields()).map(|(parts, field)| {
-                let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
-                if parts.is_empty() { Ok(new_empty_array(field.data_type())) } else { concat(&parts) }
-            });
-            let columns = columns.collect::<std::result::Result<Vec<_>, _>>()?;
-            out.push(RecordBatch::try_new(self.schema.clone(), columns)?);
-        }
+        out.extend(self.batch(found)?);
         self.compact(batch)?;
         Ok(batch.num_rows())
+    }
+
+    /// The end of time ends the matches that have a limit, and with that the waiting of others; without a limit they may go
+    /// on for ever, and what waits for them is not given, as in Flink.
+    fn end(&mut self, _: usize, out: &mut Vec<RecordBatch>) -> Result<()> {
+        if self.within.is_none() {
+            return Ok(());
+        }
+        let mut found: Vec<Vec<ArrayRef>> = vec![vec![]; self.schema.fields().len()];
+        for Sequence { matches, rows } in self.sequences.values_mut() {
+            for taken in matches.end(&self.elements, self.skip)? {
+                give(&self.keys, &self.measures, &taken, rows, &mut found)?;
+            }
+        }
+        out.extend(self.batch(found)?);
+        Ok(())
     }
 
     fn size(&self) -> usize {
@@ -288,14 +314,7 @@ impl Matching {
             Ok(value.is_some_and(|value| value.is_valid(0) && value.value(0)))
         };
         for taken in matches.row(number, &self.elements, self.skip, &mut accepts)? {
-            let first =
-                taken.first().and_then(|(_, row)| rows.get(row)).ok_or_else(|| internal("a match without rows"))?;
-            let keys = rows::columns(&first.batch, &self.keys)?;
-            let keys = keys.iter().map(|column| column.slice(first.row, 1));
-            let measures = self.measures.values(&taken, rows)?;
-            for (column, value) in found.iter_mut().zip(keys.chain(measures)) {
-                column.push(value);
-            }
+            give(&self.keys, &self.measures, &taken, rows, found)?;
         }
         match matches.oldest() {
             Some(oldest) => *rows = rows.split_off(&oldest),
@@ -304,6 +323,16 @@ impl Matching {
             }
         }
         Ok(())
+    }
+
+    /// The batch of rows that are given, column by column.
+    fn batch(&self, found: Vec<Vec<ArrayRef>>) -> Result<Option<RecordBatch>> {
+        if found.first().is_none_or(Vec::is_empty) {
+            return Ok(None);
+        }
+        let columns = found.iter().map(|parts| concat(&parts.iter().map(AsRef::as_ref).collect::<Vec<_>>()));
+        let columns = columns.collect::<std::result::Result<Vec<_>, _>>()?;
+        Ok(Some(RecordBatch::try_new(self.schema.clone(), columns)?))
     }
 
     /// Copies the rows of a batch that are still needed, so that the batch can go.

@@ -226,6 +226,7 @@ fn whole(
         columns.insert(op.min(columns.len()), Arc::new(arrow::array::Int8Array::from(vec![0; count])));
     }
     let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(count));
-    let schema = Schema::new(schema.fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect::<Vec<_>>());
+    let schema =
+        Schema::new(schema.fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect::<Vec<_>>());
     Ok(RecordBatch::try_new_with_options(Arc::new(schema), columns, &options)?)
 }

@@ -112,6 +112,20 @@ impl Matches {
         // a stable sort: what began first is settled first
         self.complete.extend(complete);
         self.complete.make_contiguous().sort_by_key(start);
+        self.settle(elements, skip)
+    }
+
+    /// Ends all open matches; gives the complete ones that waited for them.
+    ///
+    /// # Errors
+    /// As [`Self::row`].
+    pub fn end(&mut self, elements: &[Element], skip: Skip) -> Result<Vec<Taken>> {
+        self.open.clear();
+        self.settle(elements, skip)
+    }
+
+    /// The complete matches that no match that began before them can make impossible.
+    fn settle(&mut self, elements: &[Element], skip: Skip) -> Result<Vec<Taken>> {
         let mut settled = vec![];
         while let Some(first) = self.complete.front() {
             if self.open.iter().any(|open| start(&open.taken) < start(first)) {

@@ -38,6 +38,7 @@ impl ExtensionPlanner for Nodes {
         _: &SessionState,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let node = node.as_any().downcast_ref::<Node>();
-        Ok(node.map(|node| Arc::new(StreamExec::new(node.operator().clone(), inputs.to_vec())) as Arc<dyn ExecutionPlan>))
+        Ok(node
+            .map(|node| Arc::new(StreamExec::new(node.operator().clone(), inputs.to_vec())) as Arc<dyn ExecutionPlan>))
     }
 }

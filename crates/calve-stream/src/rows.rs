@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int8Array, ListArray, MapArray, RecordBatch, RecordBatchOptions, StructArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Int8Array, ListArray, MapArray, RecordBatch, RecordBatchOptions, StructArray,
+};
 use arrow::compute::SortOptions;
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, SchemaRef};
 use arrow::row::{RowConverter, RowParser, Rows, SortField};
@@ -179,7 +181,8 @@ pub fn batch(schema: &SchemaRef, mut columns: Vec<ArrayRef>, ops: Vec<i8>) -> Re
 /// # Errors
 /// `internal` for a position that the batch does not have.
 pub fn columns(batch: &RecordBatch, positions: &[usize]) -> Result<Vec<ArrayRef>> {
-    let column = |i: &usize| batch.columns().get(*i).cloned().ok_or_else(|| internal(format!("there is no column {i}")));
+    let column =
+        |i: &usize| batch.columns().get(*i).cloned().ok_or_else(|| internal(format!("there is no column {i}")));
     positions.iter().map(column).collect()
 }
 
@@ -203,7 +206,8 @@ fn to_plain(array: &ArrayRef) -> Result<ArrayRef> {
         (DataType::Map(..), DataType::List(field)) => {
             let map = array.as_map();
             let entries: ArrayRef = Arc::new(map.entries().clone());
-            let list = ListArray::try_new(field.clone(), map.offsets().clone(), to_plain(&entries)?, map.nulls().cloned())?;
+            let list =
+                ListArray::try_new(field.clone(), map.offsets().clone(), to_plain(&entries)?, map.nulls().cloned())?;
             Arc::new(list)
         }
         (DataType::List(_), DataType::List(field)) => {
@@ -229,7 +233,13 @@ fn from_plain(array: &ArrayRef, t: &DataType) -> Result<ArrayRef> {
             let list = array.as_list::<i32>();
             let values = from_plain(list.values(), entries.data_type())?;
             let values = values.as_struct().clone();
-            Arc::new(MapArray::try_new(entries.clone(), list.offsets().clone(), values, list.nulls().cloned(), *sorted)?)
+            Arc::new(MapArray::try_new(
+                entries.clone(),
+                list.offsets().clone(),
+                values,
+                list.nulls().cloned(),
+                *sorted,
+            )?)
         }
         (DataType::List(_), DataType::List(field)) => {
             let list = array.as_list::<i32>();

@@ -40,7 +40,8 @@ impl Operator for Settle {
     fn start(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Running>> {
         let types: Vec<_> = self.schema.fields().iter().map(|f| f.data_type().clone()).collect();
         let width = types.len().saturating_sub(1);
-        let key_types = self.keys.iter().map(|i| types.get(*i).cloned().ok_or_else(|| internal(format!("no column {i}"))));
+        let key_types =
+            self.keys.iter().map(|i| types.get(*i).cloned().ok_or_else(|| internal(format!("no column {i}"))));
         Ok(Box::new(Settling {
             key_codec: Codec::new(key_types.collect::<Result<Vec<_>>>()?)?,
             codec: Codec::new(types.into_iter().take(width))?,

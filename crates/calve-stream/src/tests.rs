@@ -90,8 +90,7 @@ async fn an_aggregate_takes_rows_back() {
     // g, c
     let changes = [(0, vec![1, 1]), (0, vec![2, 1]), (1, vec![1, 1]), (2, vec![1, 2]), (3, vec![1, 2])];
     for size in [1, 2, 9] {
-        let operator =
-            aggregate(schema(2, true), Some(2), vec![1], vec![call(count_udaf(), 0, DataType::Int64)]);
+        let operator = aggregate(schema(2, true), Some(2), vec![1], vec![call(count_udaf(), 0, DataType::Int64)]);
         let got = run(operator, vec![source(2, &changes, true, size)]).await;
         assert_eq!(got, ["+I[1, 1]", "-U[1, 1]", "+U[1, 2]", "-U[1, 2]", "+U[1, 1]", "+I[2, 1]", "-D[2, 1]"]);
     }
@@ -99,7 +98,8 @@ async fn an_aggregate_takes_rows_back() {
 
 #[tokio::test]
 async fn the_greatest_value_goes_and_the_next_is_there() {
-    let changes = [(0, vec![1, 5]), (0, vec![1, 7]), (0, vec![1, 7]), (3, vec![1, 7]), (3, vec![1, 7]), (3, vec![1, 5])];
+    let changes =
+        [(0, vec![1, 5]), (0, vec![1, 7]), (0, vec![1, 7]), (3, vec![1, 7]), (3, vec![1, 7]), (3, vec![1, 5])];
     let operator = aggregate(schema(2, true), Some(2), vec![0], vec![call(max_udaf(), 1, DataType::Int32)]);
     let got = run(operator, vec![source(2, &changes, true, 4)]).await;
     assert_eq!(got, ["+I[1, 5]", "-U[1, 5]", "+U[1, 7]", "-U[1, 7]", "+U[1, 5]", "-D[1, 5]"]);
@@ -142,7 +142,8 @@ async fn the_first_rows_of_a_partition() {
 
 #[tokio::test]
 async fn first_rows_that_are_taken_back() {
-    let changes = [(0, vec![1, 1]), (0, vec![1, 3]), (0, vec![1, 2]), (3, vec![1, 3]), (3, vec![1, 1]), (3, vec![1, 9])];
+    let changes =
+        [(0, vec![1, 1]), (0, vec![1, 3]), (0, vec![1, 2]), (3, vec![1, 3]), (3, vec![1, 1]), (3, vec![1, 9])];
     let got = run(top(Some(2), (1, 2), false), vec![source(2, &changes, true, 3)]).await;
     assert_eq!(got, ["+I[1, 1]", "+I[1, 3]", "-D[1, 1]", "+I[1, 2]", "-D[1, 3]", "+I[1, 1]", "-D[1, 1]"]);
 }
@@ -177,7 +178,8 @@ async fn equal_rows_of_a_side_count_each() {
 
 #[tokio::test]
 async fn what_is_left_for_each_key() {
-    let changes = [(0, vec![1, 1]), (0, vec![2, 5]), (0, vec![1, 2]), (1, vec![1, 2]), (3, vec![2, 5]), (0, vec![3, 3])];
+    let changes =
+        [(0, vec![1, 1]), (0, vec![2, 5]), (0, vec![1, 2]), (1, vec![1, 2]), (3, vec![2, 5]), (0, vec![3, 3])];
     let operator = Settle { schema: schema(2, true), keys: vec![0] };
     let got = run(operator, vec![source(2, &changes, true, 2)]).await;
     assert_eq!(got, ["+I[1, 1]", "+I[3, 3]", "-D[2, 5]"]);

@@ -210,7 +210,10 @@ impl Partition {
     /// A new row; `keeps` all rows, because some may be taken back.
     fn add(&mut self, order: &[u8], row: &[u8], keeps: bool, out: &mut Out) {
         let range = out.range;
-        if !keeps && self.count >= range.end && self.rows.last_key_value().is_none_or(|(worst, _)| order >= worst.as_ref()) {
+        if !keeps
+            && self.count >= range.end
+            && self.rows.last_key_value().is_none_or(|(worst, _)| order >= worst.as_ref())
+        {
             return;
         }
         let peers = self.rows.get(order).map_or(0, Vec::len) as u64;

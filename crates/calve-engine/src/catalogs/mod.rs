@@ -96,12 +96,7 @@ impl Catalogs {
     ///
     /// # Errors
     /// An option that is missing or wrong, a kind calve does not know.
-    pub fn open(
-        &self,
-        name: &str,
-        options: BTreeMap<String, String>,
-        comment: Option<String>,
-    ) -> Result<CatalogEntry> {
+    pub fn open(&self, name: &str, options: BTreeMap<String, String>, comment: Option<String>) -> Result<CatalogEntry> {
         let kind = options.get("type").map(|t| t.to_ascii_lowercase());
         let (kind, default_database) = match kind.as_deref() {
             Some("iceberg") => {
@@ -329,14 +324,13 @@ fn check_memory_options(options: &BTreeMap<String, String>) -> Result<()> {
     let known = |key: &&String| *key != "type" && !MEMORY_OPTIONS.contains(&key.as_str());
     let unknown: Vec<&str> = options.keys().filter(known).map(String::as_str).collect();
     if let Some(first) = unknown.first() {
-        let error = Error::new("invalid-option", format!("a catalog in memory has no option '{first}'")).with_detail(
-            format!(
+        let error =
+            Error::new("invalid-option", format!("a catalog in memory has no option '{first}'")).with_detail(format!(
                 "Unsupported options found for 'generic_in_memory'.\n\nUnsupported options:\n\n{}\n\nSupported \
                  options:\n\n{}",
                 unknown.join("\n"),
                 MEMORY_OPTIONS.join("\n")
-            ),
-        );
+            ));
         return Err(error.did_you_mean(first, MEMORY_OPTIONS.into_iter()));
     }
     if options.get("default-database").is_some_and(|database| database.trim().is_empty()) {

@@ -27,7 +27,12 @@ async fn all_faults_of_a_script_are_told() {
     let found = check(script).await;
     assert_eq!(
         told(&found),
-        ["1:8 error unknown-column", "2:8 error unknown-function", "4:1 error syntax-error", "5:8 error type-mismatch"]
+        [
+            "1:8 error unknown-column",
+            "2:8 error unknown-function",
+            "4:1 error syntax-error",
+            "5:8 error invalid-argument"
+        ]
     );
 }
 

@@ -22,10 +22,8 @@ pub(crate) use interval::{arithmetic, infer_arithmetic};
 pub(crate) use part::{floor, infer_floor};
 
 pub(crate) static TABLE: &[ScalarFunction] = &[
-    ScalarFunction::new("CURRENT_TIMESTAMP", now::infer_now, Eval::Kernel(now::now)).aliases(&[
-        "NOW",
-        "CURRENT_ROW_TIMESTAMP",
-    ]),
+    ScalarFunction::new("CURRENT_TIMESTAMP", now::infer_now, Eval::Kernel(now::now))
+        .aliases(&["NOW", "CURRENT_ROW_TIMESTAMP"]),
     // not an alias: its value is a time attribute
     ScalarFunction::kernel("PROCTIME", now::infer_now, now::now),
     ScalarFunction::kernel("CURRENT_WATERMARK", now::infer_watermark, now::no_watermark),

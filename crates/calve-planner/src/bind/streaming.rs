@@ -109,8 +109,9 @@ fn in_event_time(rel: &Rel) -> Result<()> {
     }
     match &below.kind {
         RelKind::Windows { input, time, .. } if input.time(*time) == Some(TimeAttribute::Proctime) => {
-            Err(Error::unsupported("windows in processing time")
-                .with_hint("use a column with a watermark: windows in processing time give nothing of a table that ends"))
+            Err(Error::unsupported("windows in processing time").with_hint(
+                "use a column with a watermark: windows in processing time give nothing of a table that ends",
+            ))
         }
         _ => Ok(()),
     }

@@ -17,9 +17,7 @@ use crate::rel::{Field, Rel, RelKind};
 /// # Errors
 /// What Flink refuses in the expression: names that are no physical columns, subqueries.
 pub fn computed_type(expr: &ast::Expr, physical: &[Column], catalog: &dyn CatalogReader) -> Result<DataType> {
-    let bound = with_bare_binder(catalog, |binder| {
-        binder.over_columns(expr, physical, "computed column")
-    });
+    let bound = with_bare_binder(catalog, |binder| binder.over_columns(expr, physical, "computed column"));
     Ok(bound.map_err(unknown_identifier)?.data_type)
 }
 
@@ -44,10 +42,8 @@ pub fn watermark(
     if is_source_watermark(&watermark.expr) {
         return Ok(time.data_type.clone());
     }
-    let bound = with_bare_binder(catalog, |binder| {
-        binder.over_columns(&watermark.expr, columns, "watermark")
-    })
-    .map_err(unknown_identifier)?;
+    let bound = with_bare_binder(catalog, |binder| binder.over_columns(&watermark.expr, columns, "watermark"))
+        .map_err(unknown_identifier)?;
     if !is_rowtime(&bound.data_type) {
         return Err(not_a_time("expression", "the watermark expression type", &bound.data_type).at(bound.span));
     }

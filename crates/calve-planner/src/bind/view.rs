@@ -142,7 +142,13 @@ impl Binder<'_> {
         }
         let catalog = AsOfView { session: self.catalog, view };
         let within = Within { path: &entry.path, outer: self.within };
-        let inner = Binder { catalog: &catalog, hints: &view.query.hints, places: &view.query.places, within: Some(&within), views: self.views };
+        let inner = Binder {
+            catalog: &catalog,
+            hints: &view.query.hints,
+            places: &view.query.places,
+            within: Some(&within),
+            views: self.views,
+        };
         let mut rel = inner.result(&view.query).map_err(|e| in_view(e, entry, place))?;
         walk::place_relation(&mut rel, place)?;
         with_columns(rel, entry, place)

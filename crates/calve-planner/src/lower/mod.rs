@@ -52,11 +52,11 @@ use crate::bind::late;
 use crate::catalog::TableEntry;
 use crate::rel::{Field, Rel};
 
-pub(crate) use free::parts;
 pub use crate::bind::late::depends_on_order;
+pub(crate) use free::parts;
 pub use session::session_state;
-pub(crate) use temporal::constant_micros;
 pub use stream::{changelog, settled};
+pub(crate) use temporal::constant_micros;
 
 /// What lowering needs to know of the statement.
 pub struct LowerContext<'a> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use calve_types::{Error, Result};
 use datafusion::common::{Column, DFSchema, NullEquality};
 use datafusion::logical_expr::{
-    EmptyRelation, Expr as DfExpr, ExprSchemable, Filter, Join, JoinConstraint, JoinType, LogicalPlan, Operator,
-    binary_expr, lit,
+    Aggregate, EmptyRelation, Expr as DfExpr, ExprSchemable, Filter, Join, JoinConstraint, JoinType, LogicalPlan,
+    Operator, binary_expr, lit,
 };
 
 use super::{Lowered, failed};
@@ -60,6 +60,13 @@ pub(super) fn filter_plan(input: LogicalPlan, condition: Option<DfExpr>) -> Resu
         None => Ok(input),
         Some(condition) => Ok(LogicalPlan::Filter(Filter::try_new(condition, Arc::new(input)).map_err(failed)?)),
     }
+}
+
+/// The distinct rows. DataFusion's own DISTINCT is left out where the rows come from distinct ones, also if a join has
+/// repeated them since; a grouping stays.
+pub(super) fn distinct_plan(input: LogicalPlan) -> Result<LogicalPlan> {
+    let keys = input.schema().columns().into_iter().map(DfExpr::Column).collect();
+    Ok(LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), keys, vec![]).map_err(failed)?))
 }
 
 pub(super) fn last_column(plan: &LogicalPlan) -> Result<Column> {

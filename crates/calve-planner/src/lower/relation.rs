@@ -9,13 +9,13 @@ use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::expr::Sort as SortExpr;
 use datafusion::logical_expr::{
-    Distinct, EmptyRelation, Expr as DfExpr, ExprFunctionExt, ExprSchemable, JoinType, LogicalPlan, LogicalPlanBuilder,
-    Values, lit, when,
+    EmptyRelation, Expr as DfExpr, ExprFunctionExt, ExprSchemable, JoinType, LogicalPlan, LogicalPlanBuilder, Values,
+    lit, when,
 };
 
 use super::expr::{Scope, Subqueries, references};
 use super::filter::conjuncts;
-use super::plans::{and, filter_plan, join_plans, last_column, one_row, same_values};
+use super::plans::{and, distinct_plan, filter_plan, join_plans, last_column, one_row, same_values};
 use super::set_op::union_inputs;
 use super::subquery::Domain;
 use super::temporal::Temporal;
@@ -105,7 +105,7 @@ impl Lowering<'_> {
             RelKind::Distinct(input) => {
                 let input = self.relation(input, level, domain)?;
                 let distinct = self.project_fields("d", input.clone(), references(&input.columns), &rel.fields)?;
-                Ok(Lowered { plan: LogicalPlan::Distinct(Distinct::All(Arc::new(distinct.plan))), ..distinct })
+                Ok(Lowered { plan: distinct_plan(distinct.plan)?, ..distinct })
             }
             RelKind::SetOp { left, right, kind, all } => {
                 if let Some((inputs, all)) = union_inputs(rel)

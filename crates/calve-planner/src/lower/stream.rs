@@ -61,7 +61,8 @@ pub fn settled(node: &Node, key: &[usize], context: &LowerContext) -> Result<Log
     let plan = changelog(node, context)?;
     let schema = nullable(plan.schema().as_arrow(), true);
     let operator = Settle { schema, keys: key.to_vec() };
-    let plan = calve_stream::node::plan(Arc::new(operator), vec![plan], TableReference::bare("settled")).map_err(failed)?;
+    let plan =
+        calve_stream::node::plan(Arc::new(operator), vec![plan], TableReference::bare("settled")).map_err(failed)?;
     let names = unique_names(node.fields.iter().map(|f| f.name.as_str())).into_iter().chain([OP.to_owned()]);
     let columns = references(&plan.schema().columns()).into_iter().zip(names).map(|(column, name)| column.alias(name));
     Ok(LogicalPlan::Projection(Projection::try_new(columns.collect(), Arc::new(plan)).map_err(failed)?))
@@ -130,7 +131,8 @@ impl Lowering<'_> {
             NodeKind::Join { .. } => self.stream_join(node),
             NodeKind::TopN { input, partition, order, start, end, numbered } => {
                 let adds_only = !node.changes();
-                let (operand, extra) = self.operand(input, partition.iter().chain(order.iter().map(|key| &key.expr)))?;
+                let (operand, extra) =
+                    self.operand(input, partition.iter().chain(order.iter().map(|key| &key.expr)))?;
                 let (partition, order_columns) = extra.split_at(partition.len().min(extra.len()));
                 let operator = TopN {
                     input: operand.schema.clone(),
@@ -147,13 +149,8 @@ impl Lowering<'_> {
             }
             NodeKind::Deduplicate { input, keys, time, last } => {
                 let (operand, keys) = self.operand(input, keys.iter())?;
-                let operator = Deduplicate {
-                    input: operand.schema.clone(),
-                    width: operand.width,
-                    keys,
-                    time: *time,
-                    last: *last,
-                };
+                let operator =
+                    Deduplicate { input: operand.schema.clone(), width: operand.width, keys, time: *time, last: *last };
                 let changes = !operator.adds_only();
                 self.operator("dedup", Arc::new(operator), vec![operand.plan], &node.fields, changes)
             }
@@ -359,8 +356,9 @@ impl Lowering<'_> {
             let args = self.exprs(&call.args, &scope)?;
             let types: Vec<DataType> = call.args.iter().map(|arg| arg.data_type.clone()).collect();
             let eval = &self.context.eval;
-            let lowered =
-                function.call(args, &types, &call.data_type, call.distinct, None, vec![], eval).map_err(|e| e.at(call.span))?;
+            let lowered = function
+                .call(args, &types, &call.data_type, call.distinct, None, vec![], eval)
+                .map_err(|e| e.at(call.span))?;
             values.push(placed(lowered, &mut found)?);
         }
         let mut ready = vec![];

@@ -22,12 +22,12 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::functions_aggregate::count::{count, count_all};
 use datafusion::functions_aggregate::first_last::first_value;
 use datafusion::logical_expr::{
-    Aggregate, Distinct, Expr as DfExpr, ExprSchemable, JoinType, LogicalPlan, LogicalPlanBuilder, lit, when,
+    Aggregate, Expr as DfExpr, ExprSchemable, JoinType, LogicalPlan, LogicalPlanBuilder, lit, when,
 };
 
 use super::expr::{Scope, Subqueries, outer_references, references};
 use super::filter::in_values;
-use super::plans::{and, filter_plan, join_plans, last_column, same_values};
+use super::plans::{and, distinct_plan, filter_plan, join_plans, last_column, same_values};
 use super::{Lowered, Lowering, Outer, failed, free, single_row};
 use crate::expr::{Expr, ExprKind, SubqueryKind};
 use crate::rel::{Rel, RelKind};
@@ -59,7 +59,7 @@ impl Lowering<'_> {
                 let values = domain.columns.values();
                 let exprs = values.map(|c| (DfExpr::Column(c.clone()), c.name.clone())).collect();
                 let (plan, _) = self.project("outer", domain.input.clone(), exprs)?;
-                let plan = LogicalPlan::Distinct(Distinct::All(Arc::new(plan)));
+                let plan = distinct_plan(plan)?;
                 domain.distinct.get_or_init(|| plan).clone()
             }
         };
@@ -352,7 +352,7 @@ impl Lowering<'_> {
         let mut exprs: Vec<_> = values.into_iter().map(|v| (v, "value".to_owned())).collect();
         exprs.extend(sub.outer.values().map(|c| (DfExpr::Column(c.clone()), c.name.clone())));
         let (plan, columns) = self.project("sq", sub.plan, exprs)?;
-        let plan = LogicalPlan::Distinct(Distinct::All(Arc::new(plan)));
+        let plan = distinct_plan(plan)?;
         let mut exprs: Vec<_> = columns.iter().map(|c| (DfExpr::Column(c.clone()), c.name.clone())).collect();
         exprs.push((lit(true), "present".to_owned()));
         let (plan, mut columns) = self.project("sq", plan, exprs)?;

@@ -196,7 +196,11 @@ fn columns(fields: &[Field]) -> Vec<Expr> {
 fn call(name: &str, args: Vec<Expr>) -> calve_types::Result<Expr> {
     let function =
         calve_functions::scalar(name).ok_or_else(|| Error::internal(format!("there is no function '{name}'")))?;
-    Ok(Expr { kind: ExprKind::Call { function, args }, data_type: LogicalType::Boolean.nullable(), span: Span::default() })
+    Ok(Expr {
+        kind: ExprKind::Call { function, args },
+        data_type: LogicalType::Boolean.nullable(),
+        span: Span::default(),
+    })
 }
 
 /// What a streaming query cannot do yet.

@@ -61,12 +61,13 @@ pub fn check_sink(sink: &Sink, node: &Node) -> Result<()> {
         Kinds { deletes: true, .. } => "delete",
         _ => "update",
     };
-    let error = Error::new("sink-changes", format!("table '{}' takes new rows only, and the query changes rows", table.path))
-        .with_detail(format!(
-            "Table sink '{}' doesn't support consuming {kinds} changes which is produced by node {}",
-            table.path,
-            shown(from)
-        ));
+    let error =
+        Error::new("sink-changes", format!("table '{}' takes new rows only, and the query changes rows", table.path))
+            .with_detail(format!(
+                "Table sink '{}' doesn't support consuming {kinds} changes which is produced by node {}",
+                table.path,
+                shown(from)
+            ));
     Err(match table.options.contains_key("connector") {
         true => error.with_hint("SET 'execution.runtime-mode' = 'batch' to write the rows that are left in the end"),
         false => error.with_hint(

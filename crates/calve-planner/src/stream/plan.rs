@@ -108,7 +108,9 @@ fn kind(rel: &Rel, needed: Option<&BTreeSet<usize>>) -> Result<Node> {
         RelKind::Match(matching) => only_added(rel, &[&matching.input], "a pattern of rows that change")?,
         RelKind::InTime { input, .. } => only_added(rel, &[input], "rows in time of rows that change")?,
         RelKind::Windows { input, .. } => only_added(rel, &[input], "windows of rows that change")?,
-        RelKind::Temporal { left, right, .. } => only_added(rel, &[left, right], "a temporal join of rows that change")?,
+        RelKind::Temporal { left, right, .. } => {
+            only_added(rel, &[left, right], "a temporal join of rows that change")?
+        }
         RelKind::Aggregate { input, groups, calls } => {
             let parts = || groups.iter().chain(calls.iter().flat_map(|c| c.args.iter().chain(&c.filter)));
             same_without_subqueries(parts(), "a subquery in an aggregate")?;
@@ -116,13 +118,15 @@ fn kind(rel: &Rel, needed: Option<&BTreeSet<usize>>) -> Result<Node> {
             let node = build(input, Some(&used_by(parts())))?;
             if window {
                 if node.changes() {
-                    return Err(refused("windows of rows that change", calls.first().map(|c| c.span).unwrap_or_default()));
+                    return Err(refused(
+                        "windows of rows that change",
+                        calls.first().map(|c| c.span).unwrap_or_default(),
+                    ));
                 }
                 return Ok(rows(rel, Kinds::INSERTS));
             }
             let kinds = node.kinds.aggregated();
-            let kind =
-                NodeKind::Aggregate { input: Box::new(node), groups: groups.clone(), calls: calls.clone() };
+            let kind = NodeKind::Aggregate { input: Box::new(node), groups: groups.clone(), calls: calls.clone() };
             Node::new(kind, fields, kinds)
         }
         RelKind::Over { input, calls } => {

@@ -294,7 +294,8 @@ fn scalar(node: Node, query: &Rel, kind: JoinKind, place: Span) -> Result<(Node,
     };
     let grouped = aggregate(rows, groups, calls.clone());
     let count = on.len();
-    let on = on.into_iter().enumerate().map(|(i, on)| super::On { right: column(i, &on.right.data_type), ..on }).collect();
+    let on =
+        on.into_iter().enumerate().map(|(i, on)| super::On { right: column(i, &on.right.data_type), ..on }).collect();
     let joined = joined_nodes(node, grouped, kind, on, None);
     let mut values: Vec<Expr> = vec![];
     for (i, call) in calls.iter().enumerate() {

@@ -130,7 +130,8 @@ impl Range {
     fn narrow(&mut self, part: &Expr, number: usize) -> bool {
         let ExprKind::Call { function, args } = &part.kind else { return false };
         let constants: Vec<Option<i64>> = args.iter().map(constant).collect();
-        let is_number = |e: Option<&Expr>| e.is_some_and(|e| matches!(uncast(e).kind, ExprKind::Column(c) if c == number));
+        let is_number =
+            |e: Option<&Expr>| e.is_some_and(|e| matches!(uncast(e).kind, ExprKind::Column(c) if c == number));
         let (first, second) = (is_number(args.first()), is_number(args.get(1)));
         match (function.name, constants.as_slice()) {
             ("=", [_, Some(n)]) if first => self.bounds(*n, *n),

@@ -263,8 +263,14 @@ fn grouping_sets() {
         ("SELECT id + 1 AS i FROM (VALUES (1)) AS n(id) GROUP BY ROLLUP(id)", "i INT"),
         ("SELECT id FROM (VALUES (1)) AS n(id) GROUP BY GROUPING SETS ((id))", "id INT NOT NULL"),
         ("SELECT id FROM (VALUES (1)) AS n(id) GROUP BY id, CUBE(id + 1)", "id INT NOT NULL"),
-        ("SELECT id IS NULL AS i, GROUPING(id) AS g FROM (VALUES (1)) AS n(id) GROUP BY CUBE(id)", "i BOOLEAN NOT NULL\tg BIGINT NOT NULL"),
-        ("SELECT SUM(id) AS s, GROUP_ID() AS g FROM (VALUES (1)) AS n(id) GROUP BY CUBE(id)", "s INT NOT NULL\tg BIGINT NOT NULL"),
+        (
+            "SELECT id IS NULL AS i, GROUPING(id) AS g FROM (VALUES (1)) AS n(id) GROUP BY CUBE(id)",
+            "i BOOLEAN NOT NULL\tg BIGINT NOT NULL",
+        ),
+        (
+            "SELECT SUM(id) AS s, GROUP_ID() AS g FROM (VALUES (1)) AS n(id) GROUP BY CUBE(id)",
+            "s INT NOT NULL\tg BIGINT NOT NULL",
+        ),
     ]);
 }
 

@@ -148,7 +148,10 @@ fn joins() {
 #[test]
 fn features() {
     for (sql, feature) in [
-        ("SELECT id FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'", "FOR SYSTEM_TIME AS OF"),
+        (
+            "SELECT id FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'",
+            "FOR SYSTEM_TIME AS OF a constant for 'default_catalog.default_database.t', which keeps no versions",
+        ),
         (
             "SELECT * FROM l, LATERAL (SELECT COUNT(*) FROM r WHERE r.id = l.id)",
             "aggregates of a correlated LATERAL query without LEFT JOIN",

@@ -106,7 +106,7 @@ fn binding(expr: &Expr) -> Binding {
 }
 
 /// The expression inside parentheses.
-fn bare(mut expr: &Expr) -> &Expr {
+pub(super) fn bare(mut expr: &Expr) -> &Expr {
     while let Expr::Nested(inner) = expr {
         expr = inner;
     }

@@ -4,7 +4,7 @@ use sqlparser::ast::{
     AccessExpr, CastKind, CeilFloorKind, DateTimeField, Expr, Ident, Interval, Subscript, TrimWhereField, Value,
 };
 
-use super::operator::{COMPARISON, RANGE, SIGN, infix};
+use super::operator::{COMPARISON, RANGE, SIGN, bare, infix};
 use super::{Printer, Style, types};
 use crate::reserved;
 use crate::types::decode_type;
@@ -16,7 +16,11 @@ impl Printer<'_> {
             Expr::Identifier(name) => self.column(name),
             Expr::CompoundIdentifier(parts) => self.list(parts, ".", |p, part| p.name(part)),
             Expr::CompoundFieldAccess { root, access_chain } => {
+                // a dot behind a number would be a part of it
+                let number = matches!(bare(root), Expr::Value(value) if matches!(value.value, Value::Number(..)));
+                self.text(if number { "(" } else { "" });
                 self.operand(root, SIGN.1, SIGN.1);
+                self.text(if number { ")" } else { "" });
                 for access in access_chain {
                     self.access(access);
                 }

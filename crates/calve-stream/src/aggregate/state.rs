@@ -282,7 +282,9 @@ impl Ready {
         match &mut state.value {
             Value::Accumulator(accumulator) | Value::All(accumulator, _) => accumulator.evaluate(),
             Value::Ordered(values) => {
-                let Backing::Ordered { greatest } = self.backing else { return Err(internal("values without an order")) };
+                let Backing::Ordered { greatest } = self.backing else {
+                    return Err(internal("values without an order"));
+                };
                 let found = if greatest { values.last_key_value() } else { values.first_key_value() };
                 match found {
                     None => ScalarValue::try_from(&self.call.returns),

@@ -1,0 +1,1 @@
+SELECT 2 .a, (2).b AS o
