@@ -41,7 +41,7 @@ CREATE CATALOG bad WITH ('type' = 'iceberg', 'catalog-type' = 'hadop', 'warehous
 DROP TABLE nothing;
 
 -- recognised and refused
-ALTER TABLE orders ADD (note STRING);
+ALTER TABLE orders ADD (note STRING NOT NULL);
 CREATE VIEW v AS SELECT 1;
 
 -- a quote that does not end costs what stands before the next `;` at the end of a line

@@ -1,11 +1,11 @@
 -- GROUPING SETS, CUBE, ROLLUP and the functions that tell the sets apart.
 SET 'execution.runtime-mode' = 'batch';
 CREATE TABLE s (reg STRING, cty STRING, yr INT, amt INT)
-WITH ('connector' = 'filesystem', 'path' = '${DATA}/s', 'format' = 'csv', 'csv.null-literal' = 'NULL');
+WITH ('connector' = 'filesystem', 'path' = '${TMP}/s', 'format' = 'csv', 'csv.null-literal' = 'NULL');
 INSERT INTO s VALUES ('eu', 'fr', 2023, 10), ('eu', 'de', 2023, 20), ('eu', 'fr', 2024, 30), ('us', 'ca', 2024, 40),
   ('us', CAST(NULL AS STRING), 2024, 5);
 CREATE TABLE k (id INT NOT NULL, g STRING)
-WITH ('connector' = 'filesystem', 'path' = '${DATA}/k', 'format' = 'csv');
+WITH ('connector' = 'filesystem', 'path' = '${TMP}/k', 'format' = 'csv');
 INSERT INTO k VALUES (1, 'a'), (2, 'a'), (3, 'b');
 
 -- sets, and their products with plain keys

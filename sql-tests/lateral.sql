@@ -1,9 +1,9 @@
 -- LATERAL, and queries compared with rows.
 SET 'execution.runtime-mode' = 'batch';
 CREATE TABLE l (id INT, lv STRING)
-WITH ('connector' = 'filesystem', 'path' = '${DATA}/l', 'format' = 'csv', 'csv.null-literal' = 'NULL');
+WITH ('connector' = 'filesystem', 'path' = '${TMP}/l', 'format' = 'csv', 'csv.null-literal' = 'NULL');
 CREATE TABLE r (id INT, rv STRING)
-WITH ('connector' = 'filesystem', 'path' = '${DATA}/r', 'format' = 'csv', 'csv.null-literal' = 'NULL');
+WITH ('connector' = 'filesystem', 'path' = '${TMP}/r', 'format' = 'csv', 'csv.null-literal' = 'NULL');
 INSERT INTO l VALUES (1, 'a'), (2, 'b'), (3, 'c'), (CAST(NULL AS INT), 'n');
 INSERT INTO r VALUES (1, 'x'), (1, 'y'), (3, 'z'), (4, 'w'), (CAST(NULL AS INT), 'm');
 

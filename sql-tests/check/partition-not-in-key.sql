@@ -11,6 +11,7 @@ CREATE TABLE t (
   'format-version' = '2',
   'write.upsert.enabled' = 'true'
 );
+INSERT INTO t VALUES (1, '2025-07-04');
 
 -- told of the one INSERT that upserts
 CREATE TABLE u (id INT, dt STRING, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt);

@@ -7,3 +7,4 @@ CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH (
   'format-version' = '1',
   'write.upsert.enabled' = 'true'
 );
+INSERT INTO t VALUES (1);

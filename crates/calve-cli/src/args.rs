@@ -28,8 +28,8 @@ pub struct Cli {
     pub history: Option<PathBuf>,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 calve check or calve test found problems; 2 a statement failed; 3 a commit's outcome is unknown; \
-    64 usage, or a script that cannot be read; 130 interrupted.";
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 calve check or calve test found problems; 2 a statement failed; \
+    3 a commit's outcome is unknown; 64 usage, or a script that cannot be read; 130 interrupted.";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -57,12 +57,12 @@ pub enum Command {
     },
 }
 
-const TEST_HELP: &str = "Each NAME.sql with a NAME.out beside it runs in a fresh session and a fresh folder. In scripts, ${DATA} is \
-    the folder of the script and ${TMP} the fresh folder, where relative paths lead too.\n\n\
+const TEST_HELP: &str = "Each NAME.sql with a NAME.out beside it runs in a fresh session and a fresh folder. In scripts, \
+    ${DATA} is the folder of the script and ${TMP} the fresh folder, where relative paths lead too.\n\n\
     Exit codes: 0 all passed; 1 some failed; 64 usage, or no tests; 130 interrupted.";
 
-const CHECK_HELP: &str = "Each script is parsed and bound with a session of its own. CREATE, ALTER and DROP change catalogs in memory only; no row is \
-    read or written. What an existing catalog holds is read, unless --offline is given.\n\n\
+const CHECK_HELP: &str = "Each script is parsed and bound with a session of its own. CREATE, ALTER and DROP change \
+    catalogs in memory only; no row is read or written. What an existing catalog holds is read, unless --offline is given.\n\n\
     Exit codes: 0 nothing found, notes aside; 1 problems; 64 usage, or a script that cannot be read.";
 
 /// Arguments of `calve check`.

@@ -71,12 +71,28 @@ async fn run_scripts(invocation: Invocation) -> Exit {
     }
     let exit = run_script(&mut runner, &mut Output::new(format, Box::new(io::stdout())), &script, keep_going).await;
     // one that a signal ended, or a reader that has gone, says enough
-    if runner.session().has_open_statement_set() && !matches!(exit, Exit::Signalled(_)) {
+    let stopped_inside = exit != Exit::Done && !keep_going && ends_its_set(&script.text);
+    if runner.session().has_open_statement_set() && !matches!(exit, Exit::Signalled(_)) && !stopped_inside {
         let message = "the script ends before the END of its statement set: the INSERTs of the set were not run";
         Diagnostics::for_stderr().print_warning("open-statement-set", message);
         return exit.worst(Exit::Failed);
     }
     exit
+}
+
+/// Whether the last statement set of a script has its END: a failure inside of the set says then why its INSERTs did not
+/// run.
+fn ends_its_set(text: &str) -> bool {
+    let statements = calve_sql::split(text);
+    let mut words = statements.iter().rev().map(|s| kind::without_comments(&s.text).split_ascii_whitespace());
+    words
+        .find_map(|mut words| match words.next()?.to_ascii_uppercase().as_str() {
+            "END" => Some(true),
+            "BEGIN" => Some(false),
+            "EXECUTE" => words.next().filter(|word| word.eq_ignore_ascii_case("STATEMENT")).map(|_| false),
+            _ => None,
+        })
+        .unwrap_or(false)
 }
 
 /// Runs the statements of a script up to the first that fails, or all of them if `keep_going`.

@@ -121,6 +121,32 @@ fn examples_of_pages_are_wrong_and_right() {
 }
 
 #[test]
+fn examples_of_pages_fail_and_run() {
+    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codes/pages");
+    let mut problems = vec![];
+    for page in common::files(&pages, "md") {
+        let code = page.file_stem().unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string(&page).unwrap();
+        let wrong = example(&text, "Wrong").filter(|_| WHILE_RUNNING.contains(&code));
+        let right = example(&text, "Right").filter(|_| WHILE_RUNNING.contains(&code) || text.contains("'path' ="));
+        for (sql, expected) in [(wrong, Some(code)), (right, None)] {
+            let Some(sql) = sql else { continue };
+            let tmp = tempfile::tempdir().unwrap();
+            std::fs::write(tmp.path().join("tables.sql"), TABLES).unwrap();
+            std::fs::write(tmp.path().join("example.sql"), sql).unwrap();
+            let run = ["run", "-i", "tables.sql", "--output", "jsonl", "example.sql"];
+            let output = common::calve().current_dir(tmp.path()).args(run).output().expect("run");
+            let last = String::from_utf8(output.stdout).unwrap().lines().last().unwrap_or_default().to_owned();
+            let last: Value = serde_json::from_str(&last).unwrap();
+            if last["error"]["code"].as_str() != expected {
+                problems.push(format!("{code}: {last}"));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
 fn sarif_has_what_code_scanning_wants() {
     let tmp = tempfile::tempdir().unwrap();
     std::fs::create_dir(tmp.path().join("my jobs")).unwrap();
@@ -171,7 +197,7 @@ fn the_json_report_has_all_fields() {
     );
     assert_eq!(findings[0]["end"], serde_json::json!({"line": 1, "column": 9}));
     assert_eq!((&findings[1]["file"], &findings[1]["severity"]), (&"b.sql".into(), &"warning".into()));
-    assert_eq!((&findings[2]["code"], &findings[2]["line"]), (&"open-statement-set".into(), &Value::Null));
+    assert_eq!((&findings[2]["code"], &findings[2]["line"]), (&"open-statement-set".into(), &2.into()));
 }
 
 #[test]

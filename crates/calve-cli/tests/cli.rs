@@ -355,8 +355,10 @@ fn a_closed_pipe_ends_quietly() {
 
 #[test]
 fn a_signal_cancels_the_statement() {
-    for (signal, status) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
-        cancelled_by(signal, status);
+    for (signal, status, mode) in
+        [("-INT", 130, "batch"), ("-INT", 130, "streaming"), ("-TERM", 143, "batch"), ("-HUP", 129, "batch")]
+    {
+        cancelled_by(signal, status, mode);
     }
 }
 
@@ -364,21 +366,27 @@ fn send(signal: &str, id: u32) {
     assert!(Command::new("kill").args([signal, &id.to_string()]).status().expect("kill").success());
 }
 
-fn cancelled_by(signal: &str, exit: i32) {
+fn cancelled_by(signal: &str, exit: i32, mode: &str) {
     let dir = folder();
     let script = write(dir.path(), "long.sql", &many_rows("COUNT(*)", 4));
     let mut child = calve()
-        .args(["run", &script, "--output", "jsonl"])
+        .args(["run", &script, "--output", "jsonl", "-D", &format!("execution.runtime-mode={mode}")])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("spawn");
+    // in streaming mode there are more rows than the pipe holds
+    let mut stdout = child.stdout.take().expect("stdout");
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        stdout.read_to_string(&mut text).expect("read");
+        text
+    });
     std::thread::sleep(Duration::from_millis(1_500));
     send(signal, child.id());
     let status = common::wait_for(&mut child, Duration::from_secs(20)).expect("the statement ends");
-    assert_eq!(status.code(), Some(exit), "{signal}");
-    let mut text = String::new();
-    child.stdout.take().expect("stdout").read_to_string(&mut text).expect("read");
+    assert_eq!(status.code(), Some(exit), "{signal} {mode}");
+    let text = reader.join().expect("text");
     let object: Value = serde_json::from_str(text.trim()).expect("one object");
     assert_eq!((&object["status"], &object["error"]["code"]), (&json!("error"), &json!("interrupted")));
 }

@@ -67,7 +67,8 @@ fn data_formats_tell_of_writes_on_standard_error() {
     for format in ["csv", "tsv", "json"] {
         let dir = folder();
         let sql = format!(
-            "{CATALOG} INSERT INTO ice.shop.t VALUES (1, 'x'), (2, 'y'); SELECT a FROM ice.shop.t ORDER BY a LIMIT 9"
+            "{CATALOG} INSERT INTO ice.shop.t VALUES (1, 'x'), (2, 'y'); SET 'execution.runtime-mode' = 'batch'; \
+             SELECT a FROM ice.shop.t ORDER BY a LIMIT 9"
         );
         let (code, out, err) = run(dir.path(), format, &sql);
         assert_eq!(code, 0, "{err}");

@@ -123,6 +123,23 @@ fn a_first_session() {
 }
 
 #[test]
+fn a_string_may_go_over_lines_that_end_with_a_semicolon() {
+    let dir = tempfile::tempdir().expect("folder");
+    let mut t = Terminal::start(dir.path(), "--output csv -D execution.runtime-mode=batch", &[]);
+    t.sees("calve> ");
+    for line in ["SELECT 'l1;", "l2;", "l3' AS x;"] {
+        t.line(line);
+    }
+    t.sees("x\r\n\"l1;\r\nl2;\r\nl3\"\r\n");
+    t.sees("calve> ");
+    // the next statement is one of its own
+    t.line("SELECT 40 + 2 AS answer;");
+    t.sees("answer\r\n42\r\n");
+    t.line("QUIT;");
+    t.leaves_with(0);
+}
+
+#[test]
 fn ctrl_c_cancels_the_statement_and_only_it() {
     let dir = tempfile::tempdir().expect("folder");
     let mut t = Terminal::start(dir.path(), "-D execution.runtime-mode=batch", &[]);
@@ -157,7 +174,7 @@ fn the_progress_line_is_cleared_whole() {
     let factors: Vec<String> = (0..12).map(|n| format!("{ten} AS t{n}(x{n})")).collect();
     let sql = format!("SELECT sum(x0 + x11) AS endless FROM {};", factors.join(" CROSS JOIN "));
     std::fs::write(dir.path().join("long.sql"), &sql).expect("write");
-    let mut t = Terminal::raw(dir.path(), "run long.sql");
+    let mut t = Terminal::raw(dir.path(), "run -D execution.runtime-mode=batch long.sql");
     t.sees("rows read");
     std::thread::sleep(std::time::Duration::from_millis(300));
     t.control(CTRL_C);

@@ -318,7 +318,7 @@ fn connector<'a>(table: &'a TableDefinition, options: &Options) -> Result<&'a st
             _ => refused.with_hint(format!("connectors are {}", CONNECTORS.join(", "))),
         });
     }
-    Err(error.with_hint(format!("connectors are {}", CONNECTORS.join(", "))).did_you_mean(name, CONNECTORS.into_iter()))
+    Err(error.with_hint(format!("connectors are {}", CONNECTORS.join(", "))).did_you_mean(name, CONNECTORS))
 }
 
 /// Rows that were seen as soon as they were written: nothing is left to commit or to discard.

@@ -108,5 +108,13 @@ pub(crate) fn forget_source(table: &mut TableDef) {
 
 /// With a suggestion for a misspelt name.
 pub(crate) fn did_you_mean(error: Error, resolved: &Resolved<'_>, path: &TablePath) -> Error {
-    error.did_you_mean(&path.table, resolved.similar_tables(path).iter().map(String::as_str))
+    with_suggestion(error, path, &resolved.similar_databases(&path.catalog), &resolved.similar_tables(path))
+}
+
+/// With a suggestion for a misspelt name, or for its database if that is what is not there.
+pub(crate) fn with_suggestion(error: Error, path: &TablePath, databases: &[String], tables: &[String]) -> Error {
+    if !databases.is_empty() && !databases.contains(&path.database) {
+        return error.without_database(&path.database, databases.iter().map(String::as_str));
+    }
+    error.did_you_mean(&path.table, tables.iter().map(String::as_str))
 }

@@ -65,7 +65,7 @@ impl Session {
         let queries: Vec<Query<'_>> = parts
             .iter()
             .zip(&nodes)
-            .map(|((_, _, rel), node)| Query { rel, changes: node.as_ref(), settled: None, partitions })
+            .map(|((_, _, rel), node)| Query { changes: node.as_ref(), ..Query::of_rows(rel, partitions) })
             .collect();
         let job = runner.plan_all(&queries, Joins::Hash).await?;
         let syntax: Vec<&str> = parts.iter().map(|(tree, ..)| tree.as_str()).collect();

@@ -11,13 +11,17 @@
 //! 4. `calve_planner::bind::query` or `calve_planner::bind::insert` resolves names and types by Flink's rules into a
 //!    `Rel` or a `Sink`.
 //! 5. `calve_planner::lower::plan` turns the `Rel` into a DataFusion plan; Iceberg tables are read through
-//!    `calve_iceberg::scan::provider`, which applies their deletes. `Runner::stream` optimises and starts it,
-//!    so that it stays within the memory limit (`spill`, `pool`).
+//!    `calve_iceberg::scan::provider`, which applies their deletes. In streaming mode `calve_planner::stream::plan` says
+//!    whether its rows change (`Runner::changelog`); where they do, `lower::changelog` makes a plan whose last column has
+//!    the changes, and `lower::settled` one of what they leave for each key. `Runner::stream` optimises and starts the
+//!    plan, so that it stays within the memory limit (`spill`, `pool`).
 //! 6. A query's rows are streamed by [`Rows`]. An INSERT, or the INSERTs of a statement set, are a job (`jobs::run`): their
 //!    targets are checked before the first row, rows are written that nobody sees yet, the commits of all of them make the
 //!    rows visible, or they are removed. For Iceberg these are `calve_iceberg::write::prepare`, its `Writer` and
 //!    `calve_iceberg::commit::commit`, for other tables a `calve_connectors::Sink` and its `Pending`.
 //! 7. The caller gets a [`StatementResult`], or an error with its place in the script.
+//!
+//! A [`Checker`] goes the same way up to step 5, on images of the catalogs, and runs nothing.
 
 mod catalogs;
 mod check;

@@ -45,7 +45,12 @@ pub(crate) struct Query<'q> {
     pub partitions: usize,
 }
 
-impl Query<'_> {
+impl<'q> Query<'q> {
+    /// A query for the rows that are left in the end.
+    pub fn of_rows(rel: &'q Rel, partitions: usize) -> Self {
+        Self { rel, changes: None, settled: None, partitions }
+    }
+
     /// Changes are seen in the order in which they happen, and late rows are those behind others.
     fn partitions(&self) -> usize {
         if self.changes.is_some() || lower::depends_on_order(self.rel) { 1 } else { self.partitions }

@@ -54,6 +54,8 @@ pub(crate) struct Resolved<'a> {
     options: &'a Options,
     tables: HashMap<Key, Arc<TableEntry>>,
     siblings: HashMap<(String, String), Vec<String>>,
+    /// The databases of catalogs in which a name was not found.
+    databases: HashMap<String, Vec<String>>,
     /// The view that the statement defines: nothing in it may read it.
     defining: Option<TablePath>,
 }
@@ -94,7 +96,14 @@ impl<'a> Resolved<'a> {
     /// # Errors
     /// What a catalog answered, at the name's place.
     pub async fn load(catalogs: &'a Catalogs, options: &'a Options, names: Vec<Reference>) -> Result<Self> {
-        let mut resolved = Self { catalogs, options, tables: HashMap::new(), siblings: HashMap::new(), defining: None };
+        let mut resolved = Self {
+            catalogs,
+            options,
+            tables: HashMap::new(),
+            siblings: HashMap::new(),
+            databases: HashMap::new(),
+            defining: None,
+        };
         let mut versions: HashMap<TablePath, Option<Table>> = HashMap::new();
         let (catalog, database) = catalogs.current();
         let current = (catalog.to_owned(), database.to_owned());
@@ -207,6 +216,12 @@ impl<'a> Resolved<'a> {
         // only for a suggestion: a catalog that cannot list has none
         let names = self.catalogs.objects(&path.catalog, &path.database, false).await.unwrap_or_default();
         self.siblings.insert(key, names.into_iter().collect());
+        if !self.databases.contains_key(&path.catalog)
+            && let Ok(catalog) = self.catalogs.get(&path.catalog)
+        {
+            let names = catalog.databases().await.unwrap_or_default();
+            self.databases.insert(path.catalog.clone(), names);
+        }
     }
 
     /// Warnings about options in hints that the tables do not have.
@@ -406,12 +421,23 @@ impl CatalogReader for Resolved<'_> {
             ));
         }
         hints.insert("as-of-timestamp".to_owned(), millis.to_string());
+        // a table without any snapshot may be one of a script that is only looked at
+        if !handle.table.metadata().history().is_empty()
+            && let Err(error) = ScanOptions::resolve(&handle.table, &hints, self.options.all())
+            && error.code == "unknown-snapshot"
+        {
+            return Err(error);
+        }
         let entry = iceberg_entry(table.path.clone(), handle.home.clone(), handle.table.clone(), hints)?;
         Ok(Arc::new(TableEntry { writable: false, ..entry }))
     }
 
     fn similar_tables(&self, path: &TablePath) -> Vec<String> {
         self.siblings.get(&(path.catalog.clone(), path.database.clone())).cloned().unwrap_or_default()
+    }
+
+    fn similar_databases(&self, catalog: &str) -> Vec<String> {
+        self.databases.get(catalog).cloned().unwrap_or_default()
     }
 
     fn metadata(&self, table: &TableEntry) -> Vec<(String, DataType)> {

@@ -322,7 +322,7 @@ impl Session {
     async fn query(&self, rel: Rel) -> Result<Rows> {
         let runner = self.runner()?;
         let node = runner.changelog(&rel)?;
-        let query = Query { rel: &rel, changes: node.as_ref(), settled: None, partitions: self.options.parallelism() };
+        let query = Query { changes: node.as_ref(), ..Query::of_rows(&rel, self.options.parallelism()) };
         let batches = runner.stream(&query).await?;
         let times = (0..rel.fields.len()).map(|column| rel.printed_time(column)).collect();
         let rows = Rows::new(rel.fields, batches, *runner.context());

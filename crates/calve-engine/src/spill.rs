@@ -238,8 +238,7 @@ mod tests {
         let resolved = session.resolve(&statement).await.unwrap();
         let rel: Rel = bind::query(query, &resolved).unwrap();
         let runner = session.runner().unwrap();
-        let planned =
-            runner.plan_all(&[Query { rel: &rel, changes: None, settled: None, partitions: 2 }], joins).await.unwrap();
+        let planned = runner.plan_all(&[Query::of_rows(&rel, 2)], joins).await.unwrap();
         let plan = displayable(planned.queries[0].plan.as_ref()).indent(false).to_string();
         let batches: Vec<_> = runner.start(&planned.queries[0]).unwrap().try_collect().await.unwrap();
         (pretty_format_batches(&batches).unwrap().to_string(), plan.matches("SortMergeJoin").count())
@@ -249,7 +248,8 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn joins_that_spill_give_the_same_rows() {
         let folder = tempfile::tempdir().unwrap();
-        let config = SessionConfig { memory_limit: Some(256 << 20), ..SessionConfig::default() };
+        let options = vec![("execution.runtime-mode".to_owned(), "batch".to_owned())];
+        let config = SessionConfig { options, memory_limit: Some(256 << 20), ..SessionConfig::default() };
         let mut session = Session::new(config).unwrap();
         let script = format!(
             "CREATE CATALOG ice WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{}');

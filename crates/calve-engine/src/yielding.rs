@@ -77,11 +77,17 @@ mod tests {
         let factors: Vec<String> = (0..12).map(|n| format!("{ten} AS t{n}(x{n})")).collect();
         let query = format!("SELECT sum(x0 + x11) FROM {}", factors.join(" CROSS JOIN "));
         let statement = calve_sql::split(&query).remove(0);
-        let mut session = Session::new(SessionConfig::default()).unwrap();
-        let work = async {
-            let ResultBody::Rows(mut rows) = session.execute(&statement).await.unwrap().body else { panic!("no rows") };
-            rows.next_text().await
-        };
-        assert!(tokio::time::timeout(Duration::from_millis(300), work).await.is_err());
+        for mode in ["batch", "streaming"] {
+            let options = vec![("execution.runtime-mode".to_owned(), mode.to_owned())];
+            let mut session = Session::new(SessionConfig { options, ..SessionConfig::default() }).unwrap();
+            let work = async {
+                let body = session.execute(&statement).await.unwrap().body;
+                let ResultBody::Rows(mut rows) = body else { panic!("no rows") };
+                while let Some(batch) = rows.next_text().await {
+                    batch.unwrap();
+                }
+            };
+            assert!(tokio::time::timeout(Duration::from_millis(300), work).await.is_err(), "{mode}");
+        }
     }
 }

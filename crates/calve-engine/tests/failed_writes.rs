@@ -73,7 +73,7 @@ async fn dropped_rows_are_counted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_create_table_as_leaves_no_table() {
     let folder = tempfile::tempdir().unwrap();
-    let mut session = session(folder.path(), &[]).await;
+    let mut session = session(folder.path(), &[("execution.runtime-mode", "batch")]).await;
     let setup = "CREATE TABLE d (x INT); INSERT INTO d VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)";
     run(&mut session, setup).await;
     let before = files(folder.path());

@@ -7,10 +7,13 @@ mod common;
 use calve_engine::{Session, SessionConfig};
 use common::{rows, run, try_rows, try_run};
 
-/// A session with a memory limit and a table of 2 million rows in random order.
+/// A session with a memory limit and a table of 2 million rows in random order. In batch mode: what an operator keeps of a
+/// changelog does not spill.
 async fn session(limit: u64) -> Session {
     let config = SessionConfig {
-        options: vec![("parallelism.default".to_owned(), "2".to_owned())],
+        options: [("parallelism.default", "2"), ("execution.runtime-mode", "batch")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .into(),
         memory_limit: Some(limit),
         ..SessionConfig::default()
     };
@@ -37,7 +40,6 @@ const LIMIT: u64 = 64 << 20;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sort_spills() {
     let mut session = session(LIMIT).await;
-    run(&mut session, "SET 'execution.runtime-mode' = 'batch'").await;
     run(&mut session, "CREATE TABLE b (id BIGINT, s STRING) WITH ('connector' = 'blackhole')").await;
     let result = run(&mut session, "INSERT INTO b SELECT id, s FROM numbers ORDER BY s").await;
     let calve_engine::ResultBody::Written(written) = result.body else { panic!("not a write") };

@@ -72,7 +72,7 @@ const BATCH: (&str, &str) = ("execution.runtime-mode", "batch");
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_file_feeds_three_tables_and_is_opened_once() {
     let folder = tempfile::tempdir().unwrap();
-    let mut session = session(folder.path(), &[]).await;
+    let mut session = session(folder.path(), &[BATCH]).await;
     let input = folder.path().join("events.json");
     std::fs::write(
         &input,
@@ -200,7 +200,7 @@ async fn a_failing_insert_commits_none() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_commit_that_fails_after_another_says_which_tables_have_the_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let mut session = session(folder.path(), &[]).await;
+    let mut session = session(folder.path(), &[BATCH]).await;
     run(
         &mut session,
         "CREATE TABLE a (id INT); CREATE TABLE c (id INT);
@@ -252,7 +252,7 @@ async fn an_error_of_the_shared_scan_fails_the_set() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_set_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let mut session = session(folder.path(), &[]).await;
+    let mut session = session(folder.path(), &[BATCH]).await;
     big(&mut session).await;
     run(&mut session, "CREATE TABLE a (id INT); CREATE TABLE b (id INT)").await;
     let before = files(folder.path());

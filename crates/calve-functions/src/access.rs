@@ -40,7 +40,7 @@ pub fn literal(value: &Value, data_type: &DataType) -> Result<Expr> {
         (Value::Time(v), T::Time(_)) => ScalarValue::Time64Microsecond(Some(*v)),
         (Value::Timestamp { seconds, nanos }, T::Timestamp(p) | T::TimestampLtz(p)) => {
             let number = Stamp { seconds: *seconds, nanos: *nanos }.to_unit(*p).ok_or_else(|| {
-                Error::new("invalid-literal", format!("timestamp out of range of {data_type}"))
+                Error::new("invalid-literal", format!("the time is out of range of {}", data_type.logical))
                     .with_hint("with more than six digits of a second, years go from 1678 to 2261")
             })?;
             if *p > 6 {

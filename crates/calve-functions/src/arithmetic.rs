@@ -139,41 +139,55 @@ fn decimals(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     else {
         return Err(failure(Error::internal(format!("'{}' of no decimals", call.name))));
     };
-    let (p1, s1, p2, s2, precision, scale) = (*p1, *s1, *p2, *s2, *precision, *scale);
     let (a, b) = (args.numbers::<Decimal128Type>(0)?, args.numbers::<Decimal128Type>(1)?);
+    let operands = ((&a, *p1, *s1), (&b, *p2, *s2));
+    let numbers = decimal_values(arithmetic_of(call), operands, args.rows, (*precision, *scale))?;
+    Ok(Arc::new(numbers.with_precision_and_scale(*precision, scale.cast_signed())?))
+}
+
+type Operand<'a> = (&'a Decimals<'a>, u8, u8);
+
+/// The unscaled results of numbers with their precisions and scales, as a DECIMAL(precision, scale).
+fn decimal_values(
+    op: Arithmetic,
+    ((a, p1, s1), (b, p2, s2)): (Operand, Operand),
+    rows: usize,
+    (precision, scale): (u8, u8),
+) -> DfResult<PrimitiveArray<Decimal128Type>> {
     let common = s1.max(s2);
     // digits of the exact result; where the type has them all, nothing is rounded and nothing overflows
-    let (digits, digits_behind) = match arithmetic_of(call) {
-        Arithmetic::Plus | Arithmetic::Minus => ((p1 - s1).max(p2 - s2) + common + 1, common),
-        Arithmetic::Times => (p1 + p2, s1 + s2),
+    let (digits, digits_behind) = match op {
+        Arithmetic::Plus | Arithmetic::Minus => {
+            (p1.saturating_sub(s1).max(p2.saturating_sub(s2)).saturating_add(common).saturating_add(1), common)
+        }
+        Arithmetic::Times => (p1.saturating_add(p2), s1.saturating_add(s2)),
         Arithmetic::Divide | Arithmetic::Modulo => (u8::MAX, 0),
     };
     let (f1, f2) = (power_of_ten(common - s1), power_of_ten(common - s2));
     let is_exact = digits_behind == scale;
-    let numbers = match arithmetic_of(call) {
+    Ok(match op {
         Arithmetic::Plus if is_exact && digits <= precision => {
-            always(&a, &b, args.rows, |x, y| x.wrapping_mul(f1).wrapping_add(y.wrapping_mul(f2)))
+            always(a, b, rows, |x, y| x.wrapping_mul(f1).wrapping_add(y.wrapping_mul(f2)))
         }
         Arithmetic::Minus if is_exact && digits <= precision => {
-            always(&a, &b, args.rows, |x, y| x.wrapping_mul(f1).wrapping_sub(y.wrapping_mul(f2)))
+            always(a, b, rows, |x, y| x.wrapping_mul(f1).wrapping_sub(y.wrapping_mul(f2)))
         }
-        Arithmetic::Times if is_exact && digits <= precision => always(&a, &b, args.rows, i128::wrapping_mul),
+        Arithmetic::Times if is_exact && digits <= precision => always(a, b, rows, i128::wrapping_mul),
         Arithmetic::Times if is_exact => {
-            each(&a, &b, args.rows, |x, y| Ok(decimal::product(x, y).filter(|v| decimal::fits(*v, precision))))?
+            each(a, b, rows, |x, y| Ok(decimal::product(x, y).filter(|v| decimal::fits(*v, precision))))?
         }
-        Arithmetic::Plus => each(&a, &b, args.rows, |x, y| Ok(decimal::add((x, s1), (y, s2), precision, scale)))?,
-        Arithmetic::Minus => each(&a, &b, args.rows, |x, y| Ok(decimal::add((x, s1), (-y, s2), precision, scale)))?,
-        Arithmetic::Times => each(&a, &b, args.rows, |x, y| Ok(decimal::multiply((x, s1), (y, s2), precision, scale)))?,
-        Arithmetic::Divide => each(&a, &b, args.rows, |x, y| {
+        Arithmetic::Plus => each(a, b, rows, |x, y| Ok(decimal::add((x, s1), (y, s2), precision, scale)))?,
+        Arithmetic::Minus => each(a, b, rows, |x, y| Ok(decimal::add((x, s1), (-y, s2), precision, scale)))?,
+        Arithmetic::Times => each(a, b, rows, |x, y| Ok(decimal::multiply((x, s1), (y, s2), precision, scale)))?,
+        Arithmetic::Divide => each(a, b, rows, |x, y| {
             not_zero(y)?;
             Ok(decimal::divide((x, s1), (y, s2), precision, scale))
         })?,
-        Arithmetic::Modulo => each(&a, &b, args.rows, |x, y| {
+        Arithmetic::Modulo => each(a, b, rows, |x, y| {
             not_zero(y)?;
             Ok(decimal::remainder((x, s1), (y, s2), precision, scale))
         })?,
-    };
-    Ok(Arc::new(numbers.with_precision_and_scale(precision, scale.cast_signed())?))
+    })
 }
 
 fn not_zero(divisor: i128) -> DfResult<()> {
@@ -340,5 +354,66 @@ fn negate(call: &Call, args: &Args) -> DfResult<ArrayRef> {
             args.numbers::<DurationMillisecondType>(0)?.array.unary::<_, DurationMillisecondType>(i64::wrapping_neg),
         )),
         other => Err(failure(Error::internal(format!("- of {other}")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use arrow::datatypes::i256;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The result by way of 256 bits, rounded half up.
+    fn slow(op: Arithmetic, (x, s1): (i128, u8), (y, s2): (i128, u8), (precision, scale): (u8, u8)) -> Option<i128> {
+        let wide = i256::from_i128;
+        let power = |exponent: u8| wide(10).checked_pow(u32::from(exponent)).unwrap();
+        let common = s1.max(s2);
+        let (a, b) = (wide(x) * power(common - s1), wide(y) * power(common - s2));
+        let (value, behind) = match op {
+            Arithmetic::Plus => (a + b, common),
+            Arithmetic::Minus => (a - b, common),
+            _ => (wide(x) * wide(y), s1 + s2),
+        };
+        let value = if scale >= behind {
+            value * power(scale - behind)
+        } else {
+            let unit = power(behind - scale);
+            let half = if value < i256::ZERO { -unit / wide(2) } else { unit / wide(2) };
+            (value + half) / unit
+        };
+        value.to_i128().filter(|v| decimal::fits(*v, precision))
+    }
+
+    /// A type and a value of it; half of the values are at its ends.
+    fn number() -> impl Strategy<Value = (u8, u8, i128)> {
+        (1u8..=38).prop_flat_map(|precision| {
+            let most = power_of_ten(precision) - 1;
+            let value = prop_oneof![-most..=most, Just(most), Just(-most), Just(0)];
+            (Just(precision), 0..=precision, value)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+        #[test]
+        fn decimals_are_exact_or_null((p1, s1, x) in number(), (p2, s2, y) in number(), op in 0..3, shape in 0..4) {
+            let op = [Arithmetic::Plus, Arithmetic::Minus, Arithmetic::Times][op as usize];
+            let of = |precision, scale| LogicalType::Decimal { precision, scale };
+            let returns = rules::arithmetic_type(op, &of(p1, s1), &of(p2, s2)).unwrap();
+            let LogicalType::Decimal { precision, scale } = returns else { panic!("{returns}") };
+            let expected = slow(op, (x, s1), (y, s2), (precision, scale));
+            let array = |constant: bool, value| {
+                PrimitiveArray::<Decimal128Type>::from(if constant { vec![Some(value)] } else { vec![Some(value), None] })
+            };
+            let (first, second) = (shape & 1 == 1, shape & 2 == 2);
+            let (a, b) = (array(first, x), array(second, y));
+            let (a, b) = (Values { array: &a, constant: first }, Values { array: &b, constant: second });
+            let found = decimal_values(op, ((&a, p1, s1), (&b, p2, s2)), 2, (precision, scale)).unwrap();
+            let values: Vec<_> = found.iter().collect();
+            let null = if first && second { expected } else { None };
+            prop_assert_eq!(values, vec![expected, null], "({}, {}) ({}, {})", p1, s1, p2, s2);
+        }
     }
 }

@@ -247,7 +247,27 @@ pub(crate) fn cannot_apply(name: &str, syntax: Syntax, forms: &[&str], args: &[A
         let forms: Vec<_> = forms.iter().map(|form| format!("'{form}'")).collect();
         detail.push_str(&format!(" Supported form(s): {}", forms.join("\n")));
     }
-    Error::new("invalid-argument", format!("cannot apply '{name}' to {}", types.join(", "))).with_detail(detail)
+    let shown: Vec<String> = types.iter().map(|t| t.replace("VARCHAR(2147483647)", "STRING")).collect();
+    let error = Error::new("invalid-argument", format!("cannot apply '{name}' to {}", shown.join(", ")));
+    let error = error.with_detail(detail);
+    match way_out(name, forms, args) {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+/// The CAST that makes a call right, if one does: to a string among strings, to a number in arithmetic.
+fn way_out(name: &str, forms: &[&str], args: &[Arg]) -> Option<String> {
+    let is_string = |a: &Arg| a.logical().is_character();
+    if matches!(name, "+" | "-" | "*" | "/" | "%") {
+        let number = args.iter().find(|a| a.logical().is_numeric())?;
+        args.iter().any(is_string).then(|| format!("make the string a number: CAST(s AS {})", number.logical()))
+    } else if name == "||" || forms.iter().any(|form| form.contains("<CHARACTER>")) {
+        let other = |a: &Arg| !is_string(a) && *a.logical() != LogicalType::Null;
+        args.iter().any(other).then(|| "make it a string: CAST(x AS STRING)".to_owned())
+    } else {
+        None
+    }
 }
 
 pub(crate) fn wrong_count(name: &str, expected: &str, args: &[Arg]) -> Error {
@@ -305,11 +325,11 @@ impl Call {
     }
 }
 
-/// Flink keeps what it computes while it plans as decimal digits, which have no -0.0.
+/// Flink keeps what it computes while it plans as decimal digits, which have no -0.0: -0.0 + 0.0 is 0.0.
 fn without_zero_sign(value: ScalarValue) -> ScalarValue {
     match value {
-        ScalarValue::Float32(Some(v)) if v == 0.0 => ScalarValue::Float32(Some(0.0)),
-        ScalarValue::Float64(Some(v)) if v == 0.0 => ScalarValue::Float64(Some(0.0)),
+        ScalarValue::Float32(Some(v)) => ScalarValue::Float32(Some(v + 0.0)),
+        ScalarValue::Float64(Some(v)) => ScalarValue::Float64(Some(v + 0.0)),
         other => other,
     }
 }

@@ -3,10 +3,27 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray};
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{DataType as ArrowType, Field};
+use calve_types::Error;
 use datafusion_common::Result;
 
-use crate::args::mistyped;
+use crate::args::{failure, mistyped};
+
+/// Refuses NULL where a type has none: a value that does not fit its type, a DECIMAL with too many digits say, is NULL
+/// though its type says NOT NULL.
+///
+/// # Errors
+/// `null-in-not-null`.
+pub(crate) fn check_nulls(values: &ArrayRef, field: &Field) -> Result<()> {
+    if field.is_nullable() || values.logical_null_count() == 0 {
+        return Ok(());
+    }
+    let what = "a row has NULL inside of a value whose type says NOT NULL there";
+    Err(failure(
+        Error::new("null-in-not-null", what)
+            .with_hint("a number with more digits than its DECIMAL has is NULL: CAST to a wider type"),
+    ))
+}
 
 /// The same values in a type that differs only in the names, metadata and nullability of nested fields. Files bring
 /// field ids along in the metadata; a kernel that picks elements keeps them.

@@ -1,6 +1,9 @@
 //! What an engine needs of Iceberg: catalogs, commits, writers, delete-aware scans, metadata tables.
 //!
-//! * [`catalog::open`] turns the options of `CREATE CATALOG` into a [`catalog::Catalog`], which creates and loads tables.
+//! * [`catalog::open`] turns the options of `CREATE CATALOG` into a [`catalog::Catalog`], which creates and loads tables;
+//!   the changes of a [`catalog::open_image`] stay in memory.
+//! * [`catalog::alter::alter`] changes a table's schema, partition fields and properties; [`catalog::Replacement`] puts
+//!   another table, with other rows, in its place.
 //! * [`Table`] is one loaded, immutable version of a table; [`TableIo`] is its one door to storage.
 //! * [`schema`] maps types between Flink, Iceberg and Arrow.
 //! * [`write::prepare`] and [`write::Writer`] turn rows into files that nothing refers to yet.

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType as ArrowType, Field, Fields, Schema as ArrowSchema, SchemaRef};
 use calve_types::{DataType, Error, LogicalType, Result, RowField};
-use iceberg::spec::{ListType, MapType, NestedField, NestedFieldRef, PrimitiveType, Schema, StructType, Type};
+use iceberg::spec::{
+    ListType, Literal, MapType, NestedField, NestedFieldRef, PrimitiveLiteral, PrimitiveType, Schema, StructType, Type,
+};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 
 use crate::error::Context;
@@ -54,6 +56,15 @@ pub(crate) fn check_identifier(field: &NestedField) -> Result<()> {
     let name = &field.name;
     Err(Error::new("invalid-table", format!("column '{name}' cannot be part of the primary key"))
         .with_detail(format!("Cannot add field {name} as an identifier field: {reason}")))
+}
+
+/// A value in the type that its column was promoted to.
+pub(crate) fn promoted(value: Literal, to: &PrimitiveType) -> Literal {
+    match (value, to) {
+        (Literal::Primitive(PrimitiveLiteral::Int(value)), PrimitiveType::Long) => Literal::long(value),
+        (Literal::Primitive(PrimitiveLiteral::Float(value)), PrimitiveType::Double) => Literal::double(value.0),
+        (value, _) => value,
+    }
 }
 
 /// Gives field ids: the next one is the one after this.

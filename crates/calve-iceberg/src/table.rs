@@ -23,6 +23,7 @@ pub struct Table {
     io: TableIo,
     cache: ManifestCache,
     refs: Arc<OnceLock<Refs>>,
+    assumes_snapshots: bool,
 }
 
 /// Branches and tags by name.
@@ -37,7 +38,18 @@ impl Table {
         io: TableIo,
         cache: ManifestCache,
     ) -> Self {
-        Self { ident, metadata, metadata_location, io, cache, refs: Arc::default() }
+        Self { ident, metadata, metadata_location, io, cache, refs: Arc::default(), assumes_snapshots: false }
+    }
+
+    /// The table with snapshots, branches and tags that nobody knows: a read of one that is not in the metadata reads the
+    /// current snapshot instead.
+    pub(crate) fn assuming_snapshots(self) -> Self {
+        Self { assumes_snapshots: true, ..self }
+    }
+
+    /// Whether there may be snapshots, branches and tags that are not in the metadata.
+    pub(crate) fn assumes_snapshots(&self) -> bool {
+        self.assumes_snapshots
     }
 
     /// Namespace and name.

@@ -49,6 +49,8 @@ pub enum Kind {
     Boolean,
     /// A whole number, 32 or 64 bits.
     Integer,
+    /// A whole number that is not negative, 63 bits: how many, how long, how large.
+    Count,
     /// A number.
     Double,
     /// Any text.
@@ -97,6 +99,9 @@ pub fn check(name: &str, value: &str, place: Place) -> Result<(), InvalidValue> 
             Err(wrong("true or false".to_owned()))
         }
         Kind::Integer if value.trim().parse::<i64>().is_err() => Err(wrong("a whole number".to_owned())),
+        Kind::Count if !value.trim().parse::<i64>().is_ok_and(|count| count >= 0) => {
+            Err(wrong("a whole number that is not negative".to_owned()))
+        }
         Kind::Double if value.trim().parse::<f64>().is_err() => Err(wrong("a number".to_owned())),
         Kind::Duration if parse_duration(value).is_none() => {
             Err(wrong("a duration such as '10s' or '1 min'".to_owned()))
@@ -151,5 +156,14 @@ mod tests {
             error.to_string(),
             "invalid value 'maybe' for option 'table.exec.sink.not-null-enforcer': expected one of ERROR, DROP"
         );
+        for (name, value, expected) in [
+            ("write.upsert.enabled", "maybe", "true or false"),
+            ("write.target-file-size-bytes", "-5", "a whole number that is not negative"),
+            ("commit.retry.num-retries", "-1", "a whole number that is not negative"),
+            ("write.parquet.compression-codec", "nope", "one of zstd, gzip, snappy, lz4, uncompressed, none"),
+        ] {
+            assert_eq!(check(name, value, Place::Table).unwrap_err().expected, expected);
+        }
+        assert_eq!(check("commit.retry.num-retries", "0", Place::Table), Ok(()));
     }
 }

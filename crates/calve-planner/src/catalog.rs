@@ -147,6 +147,11 @@ pub trait CatalogReader {
     /// Names of tables to suggest for a misspelt one in that database.
     fn similar_tables(&self, path: &TablePath) -> Vec<String>;
 
+    /// Names of databases to suggest for a misspelt one in that catalog; none if it cannot list them.
+    fn similar_databases(&self, _catalog: &str) -> Vec<String> {
+        vec![]
+    }
+
     /// The metadata that a table's source offers: key and type. A metadata column whose key is not among them is left to
     /// the source, which refuses it.
     fn metadata(&self, _table: &TableEntry) -> Vec<(String, DataType)> {

@@ -3,7 +3,8 @@
 //! 1. [`tables::referenced`] lists the tables a statement names, so that a caller can load them.
 //! 2. [`bind`] resolves names and types against a [`CatalogReader`] and gives a [`Rel`] (a query) or a [`Sink`]
 //!    (an INSERT), every [`Expr`] with its Flink type. All of Flink's refusals happen here.
-//! 3. [`lower`] turns a [`Rel`] into a DataFusion `LogicalPlan`. Nothing is refused and nothing coerced any more.
+//! 3. [`stream`] says, in streaming mode, which operators change rows, and refuses what none of them does.
+//! 4. [`lower`] turns a [`Rel`] into a DataFusion `LogicalPlan`. Nothing is coerced any more.
 
 pub mod bind;
 pub mod catalog;

@@ -245,6 +245,22 @@ pub enum Window {
     },
 }
 
+impl Window {
+    /// Windows that a row may fall into: each of them is a row of its own.
+    pub const MOST: i64 = 100_000;
+
+    /// Into how many windows a row may fall.
+    pub fn overlap(self) -> i64 {
+        // lengths are positive
+        let count = |length: i64, step: i64| length.saturating_sub(1).checked_div(step).unwrap_or(0).saturating_add(1);
+        match self {
+            Self::Tumble { .. } | Self::Session { .. } => 1,
+            Self::Hop { slide, size, .. } => count(size, slide),
+            Self::Cumulate { step, size, .. } => count(size, step),
+        }
+    }
+}
+
 /// Kinds of joins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JoinKind {

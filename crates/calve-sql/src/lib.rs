@@ -37,6 +37,7 @@
 pub use sqlparser::ast;
 
 mod dialect;
+mod foreign;
 mod grammar;
 mod hints;
 mod json;
@@ -52,6 +53,7 @@ mod tokens;
 mod types;
 
 pub use dialect::FlinkDialect;
+pub use foreign::instead_of;
 pub use hints::{Hints, TableHint};
 pub use json::{JsonBehavior, JsonClauses, JsonOnNull, JsonWrapper, json_clauses};
 pub use keywords::keywords;

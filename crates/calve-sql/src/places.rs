@@ -1,9 +1,9 @@
 //! Places that sqlparser's syntax tree does not keep: those of words and signs before an operand.
 
-use calve_types::Location;
+use calve_types::{Location, Span};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use crate::tokens::location_of;
+use crate::tokens::span_of;
 
 /// What an expression or clause may begin with that the tree has no place for.
 const LEADING: [&str; 42] = [
@@ -53,7 +53,7 @@ const LEADING: [&str; 42] = [
 
 /// The tokens of a query: where each stands, and which of [`LEADING`] it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Places(Vec<(Location, Option<u8>)>);
+pub struct Places(Vec<(Span, Option<u8>)>);
 
 impl Places {
     /// Of tokens in their order.
@@ -69,7 +69,7 @@ impl Places {
             };
             LEADING.iter().position(|word| *word == text).and_then(|i| u8::try_from(i).ok())
         };
-        Self(tokens.iter().map(|t| (location_of(t.span.start), known(&t.token))).collect())
+        Self(tokens.iter().map(|t| (span_of(t.span), known(&t.token))).collect())
     }
 
     /// The place of the token directly before the one at `at`, if it is one of `words`. Opening brackets between them are
@@ -95,11 +95,16 @@ impl Places {
 
     /// The place of the token behind the one at `at`.
     pub fn behind(&self, at: Location) -> Option<Location> {
-        Some(self.0.get(self.index(at)? + 1)?.0)
+        Some(self.0.get(self.index(at)? + 1)?.0.start)
+    }
+
+    /// The whole token that begins at `at`; empty if none does.
+    pub fn token(&self, at: Location) -> Span {
+        self.index(at).and_then(|index| self.0.get(index)).map_or(Span { start: at, end: at }, |(place, _)| *place)
     }
 
     fn index(&self, at: Location) -> Option<usize> {
-        self.0.binary_search_by_key(&at, |(place, _)| *place).ok()
+        self.0.binary_search_by_key(&at, |(place, _)| place.start).ok()
     }
 
     fn word(&self, index: usize) -> Option<&'static str> {
@@ -108,7 +113,7 @@ impl Places {
 
     fn among(&self, index: usize, words: &[&str]) -> Option<Location> {
         let word = self.word(index)?;
-        words.contains(&word).then(|| self.0.get(index).map(|(place, _)| *place)).flatten()
+        words.contains(&word).then(|| self.0.get(index).map(|(place, _)| place.start)).flatten()
     }
 }
 
@@ -138,5 +143,7 @@ mod tests {
         assert_eq!(places.before(at(9), &["-"]), None);
         assert_eq!(places.nearest(at(35), &["NOT"], 5), Some(at(26)));
         assert_eq!(places.behind(at(33)), Some(at(35)));
+        assert_eq!(places.token(at(26)), Span { start: at(26), end: at(29) });
+        assert_eq!(places.token(at(27)), Span { start: at(27), end: at(27) });
     }
 }

@@ -36,6 +36,7 @@ fn refused(token: &Token) -> Option<String> {
         Token::Word(w) if w.quote_style == Some('"') => {
             Some("double quotes are not allowed: strings stand in single quotes, names in backticks".to_owned())
         }
+        Token::Word(w) if w.quote_style == Some('`') && w.value.is_empty() => Some("a name is empty".to_owned()),
         Token::DoubleEq | Token::Ampersand | Token::ShiftLeft | Token::Tilde => {
             Some(format!("'{token}' is not an operator of Flink SQL"))
         }

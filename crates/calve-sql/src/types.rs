@@ -1,11 +1,14 @@
 //! Flink's data types.
 
+use std::collections::{BTreeSet, HashSet};
+
 use calve_types::{DataType, Error, IntervalField, LogicalType, Result, RowField};
 use sqlparser::ast;
 use sqlparser::tokenizer::Token;
 
 use crate::parser::Parser;
 use crate::script::ScriptStatement;
+use crate::statement::Ident;
 
 /// The name under which the dialect hands a cast's type through sqlparser's tree.
 pub(crate) const ENCODED: &str = "__FLINK_TYPE";
@@ -175,14 +178,30 @@ impl Parser {
             Token::RParen
         };
         let mut fields = vec![];
+        let (mut names, mut repeated) = (HashSet::new(), vec![]);
         while !self.token(&close) {
             if !fields.is_empty() {
                 self.expect(&Token::Comma)?;
             }
-            let name = self.ident("a field name")?.value;
+            let Ident { value: name, span } = self.ident("a field name")?;
             let data_type = self.type_at(depth + 1)?;
             let comment = self.take_string();
+            if name.trim().is_empty() {
+                return Err(Error::new("invalid-type", "a field's name is blank")
+                    .with_detail("Field names must contain at least one non-whitespace character.")
+                    .at(span));
+            }
+            if !names.insert(name.clone()) {
+                repeated.push((name.clone(), span));
+            }
             fields.push(RowField { name, data_type, comment });
+        }
+        if let Some((name, span)) = repeated.first() {
+            let all: BTreeSet<&str> = repeated.iter().map(|(name, _)| name.as_str()).collect();
+            let all: Vec<&str> = all.into_iter().collect();
+            return Err(Error::new("duplicate-column", format!("field '{name}' stands twice in a ROW"))
+                .with_detail(format!("Field names must be unique. Found duplicates: [{}]", all.join(", ")))
+                .at(*span));
         }
         Ok(LogicalType::Row(fields))
     }

@@ -373,10 +373,11 @@ impl Check<'_> {
             let rows = pairs.iter().filter_map(|(row, number)| partner(*row, *number)).map(AsRef::as_ref);
             let holds = self.holds(pairs, codec.decode(rows)?)?;
             for (i, (row, number)) in pairs.drain(..).enumerate() {
-                if holds.is_valid(i) && holds.value(i) {
-                    if let Some(list) = kept.get_mut(row) {
-                        list.push(number);
-                    }
+                if holds.is_valid(i)
+                    && holds.value(i)
+                    && let Some(list) = kept.get_mut(row)
+                {
+                    list.push(number);
                 }
             }
             Ok(())

@@ -1,7 +1,8 @@
 //! MATCH_RECOGNIZE: the matches of a pattern in the rows of each key.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::{SortOptions, concat, take};
@@ -12,9 +13,10 @@ use datafusion::physical_expr::PhysicalExpr;
 
 use crate::aggregate::Call;
 use crate::aggregate::state::Calls;
-use crate::operator::{Operator, Running, internal};
+use crate::operator::{Operator, Running, failure, internal};
 use crate::pattern::{Element, Matches, Skip, Taken};
-use crate::rows::{self, Bytes, Codec};
+use crate::rows::{self, Bytes, Codec, Encoded};
+use crate::watermark::null_rowtime;
 
 /// A value of the rows of a match.
 #[derive(Debug, Clone)]
@@ -123,7 +125,8 @@ impl Operator for Match {
             measures: Ready::new(&self.measures, &self.input)?,
             schema: self.schema.clone(),
             sequences: HashMap::new(),
-            next: 0,
+            kept: 0,
+            held: Arc::default(),
         }))
     }
 }
@@ -145,29 +148,81 @@ struct Matching {
     measures: Ready,
     schema: SchemaRef,
     sequences: HashMap<Bytes, Sequence>,
-    /// The number of the next row.
-    next: u64,
+    /// The bytes of the sequences without their batches.
+    kept: usize,
+    /// The bytes of the batches that rows refer to.
+    held: Arc<AtomicUsize>,
 }
 
 /// The rows of a key that open matches refer to.
 #[derive(Default)]
 struct Sequence {
     matches: Matches,
-    rows: BTreeMap<u64, Row>,
+    rows: Kept,
+    /// The bytes of all that, without the batches.
+    size: usize,
+}
+
+/// Rows that follow each other.
+#[derive(Default)]
+struct Kept {
+    /// The number of the first one.
+    first: u64,
+    rows: VecDeque<Row>,
+}
+
+impl Kept {
+    fn get(&self, number: u64) -> Option<&Row> {
+        let at = number.checked_sub(self.first)?;
+        self.rows.get(usize::try_from(at).ok()?)
+    }
+
+    /// Adds a row; gives its number.
+    fn push(&mut self, row: Row) -> u64 {
+        self.rows.push_back(row);
+        self.first + self.rows.len() as u64 - 1
+    }
+
+    /// Drops the rows before a number.
+    fn drop_before(&mut self, number: u64) {
+        while self.first < number && self.rows.pop_front().is_some() {
+            self.first += 1;
+        }
+    }
 }
 
 /// A row of a batch.
-#[derive(Clone)]
 struct Row {
-    batch: RecordBatch,
+    held: Arc<Held>,
     row: usize,
 }
 
 impl Row {
     fn value(&self, column: usize) -> Result<ScalarValue> {
-        let column =
-            self.batch.columns().get(column).ok_or_else(|| internal(format!("there is no column {column}")))?;
+        let columns = self.held.batch.columns();
+        let column = columns.get(column).ok_or_else(|| internal(format!("there is no column {column}")))?;
         ScalarValue::try_from_array(column, self.row)
+    }
+}
+
+/// A batch that is charged as a whole, as long as one row refers to it.
+struct Held {
+    batch: RecordBatch,
+    size: usize,
+    total: Arc<AtomicUsize>,
+}
+
+impl Held {
+    fn new(batch: RecordBatch, total: &Arc<AtomicUsize>) -> Arc<Self> {
+        let size = batch.get_array_memory_size();
+        total.fetch_add(size, Ordering::Relaxed);
+        Arc::new(Self { batch, size, total: total.clone() })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.total.fetch_sub(self.size, Ordering::Relaxed);
     }
 }
 
@@ -181,27 +236,24 @@ impl Ready {
     }
 
     /// The expressions' values for rows of a match, each an array of one.
-    fn values(&self, taken: &Taken, rows: &BTreeMap<u64, Row>) -> Result<Vec<ArrayRef>> {
-        let of = |variable: &Option<usize>| {
-            let variable = *variable;
-            let chosen = taken.iter().filter(move |(element, _)| variable.is_none_or(|v| v == *element));
-            chosen.filter_map(|(_, row)| rows.get(row))
-        };
+    fn values(&self, taken: &Taken, rows: &Kept) -> Result<Vec<ArrayRef>> {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.calls.len());
         for ((navigation, calls), field) in
             self.formula.navigations.iter().zip(&self.calls).zip(self.formula.row.fields())
         {
             let value = match (navigation, calls) {
                 (Navigation::First { variable, offset, column }, _) => {
-                    of(variable).nth(*offset).map(|row| row.value(*column)).transpose()?
+                    let row = taken.rows(*variable).nth(*offset).and_then(|row| rows.get(row));
+                    row.map(|row| row.value(*column)).transpose()?
                 }
                 (Navigation::Last { variable, offset, column }, _) => {
-                    of(variable).rev().nth(*offset).map(|row| row.value(*column)).transpose()?
+                    let row = taken.rows(*variable).nth_back(*offset).and_then(|row| rows.get(row));
+                    row.map(|row| row.value(*column)).transpose()?
                 }
                 (Navigation::Aggregate { variable, .. }, Some(calls)) => {
                     let mut states = calls.states()?;
-                    for row in of(variable) {
-                        let one = row.batch.slice(row.row, 1);
+                    for row in taken.rows(*variable).filter_map(|row| rows.get(row)) {
+                        let one = row.held.batch.slice(row.row, 1);
                         calls.add(&mut states, &calls.input(&one)?, 0)?;
                     }
                     calls.values(&mut states)?.pop()
@@ -218,25 +270,22 @@ impl Ready {
 }
 
 /// The time of a row in milliseconds.
-fn millis(rows: &BTreeMap<u64, Row>, row: u64, column: usize) -> Result<i64> {
-    let value = rows.get(&row).ok_or_else(|| internal("a row of a match is missing"))?.value(column)?;
-    match value {
+fn millis(rows: &Kept, row: u64, column: usize) -> Result<i64> {
+    let row = rows.get(row).ok_or_else(|| internal("a row of a match is missing"))?;
+    match row.value(column)? {
         ScalarValue::TimestampMicrosecond(Some(micros), _) => Ok(micros.div_euclid(1000)),
         ScalarValue::TimestampNanosecond(Some(nanos), _) => Ok(nanos.div_euclid(1_000_000)),
-        _ => Err(internal("a row of a match without time")),
+        ScalarValue::TimestampMicrosecond(None, _) | ScalarValue::TimestampNanosecond(None, _) => {
+            Err(failure(null_rowtime("the first column of ORDER BY")))
+        }
+        other => Err(internal(format!("the time of a row of a match is {}", other.data_type()))),
     }
 }
 
 /// Adds a match's row to those that are given.
-fn give(
-    keys: &[usize],
-    measures: &Ready,
-    taken: &Taken,
-    rows: &BTreeMap<u64, Row>,
-    found: &mut [Vec<ArrayRef>],
-) -> Result<()> {
-    let first = taken.first().and_then(|(_, row)| rows.get(row)).ok_or_else(|| internal("a match without rows"))?;
-    let keys = rows::columns(&first.batch, keys)?;
+fn give(keys: &[usize], measures: &Ready, taken: &Taken, rows: &Kept, found: &mut [Vec<ArrayRef>]) -> Result<()> {
+    let first = rows.get(taken.first()).ok_or_else(|| internal("a match without rows"))?;
+    let keys = rows::columns(&first.held.batch, keys)?;
     let keys = keys.iter().map(|column| column.slice(first.row, 1));
     for (column, value) in found.iter_mut().zip(keys.chain(measures.values(taken, rows)?)) {
         column.push(value);
@@ -248,11 +297,12 @@ impl Running for Matching {
     fn rows(&mut self, _: usize, batch: &RecordBatch, out: &mut Vec<RecordBatch>) -> Result<usize> {
         let keys = self.codec.encode(&rows::columns(batch, &self.keys)?)?;
         let mut found: Vec<Vec<ArrayRef>> = vec![vec![]; self.schema.fields().len()];
+        let held = Held::new(batch.clone(), &self.held);
         for row in 0..batch.num_rows() {
-            self.row(batch, row, keys.row(row), &mut found)?;
+            self.row(Row { held: held.clone(), row }, keys.row(row), &mut found)?;
         }
         out.extend(self.batch(found)?);
-        self.compact(batch)?;
+        self.compact(&held, &keys)?;
         Ok(batch.num_rows())
     }
 
@@ -263,7 +313,7 @@ impl Running for Matching {
             return Ok(());
         }
         let mut found: Vec<Vec<ArrayRef>> = vec![vec![]; self.schema.fields().len()];
-        for Sequence { matches, rows } in self.sequences.values_mut() {
+        for Sequence { matches, rows, .. } in self.sequences.values_mut() {
             for taken in matches.end(&self.elements, self.skip)? {
                 give(&self.keys, &self.measures, &taken, rows, &mut found)?;
             }
@@ -273,42 +323,27 @@ impl Running for Matching {
     }
 
     fn size(&self) -> usize {
-        let sequence = |(key, sequence): (&Bytes, &Sequence)| {
-            let rows: usize =
-                sequence.rows.values().map(|row| row.batch.get_array_memory_size() / row.batch.num_rows().max(1)).sum();
-            key.len() + rows::ENTRY + rows + sequence.matches.size()
-        };
-        self.sequences.iter().map(sequence).sum()
+        self.kept + self.held.load(Ordering::Relaxed)
     }
 }
 
 impl Matching {
-    fn row(&mut self, batch: &RecordBatch, row: usize, key: &[u8], found: &mut [Vec<ArrayRef>]) -> Result<()> {
-        let number = self.next;
-        self.next += 1;
+    fn row(&mut self, row: Row, key: &[u8], found: &mut [Vec<ArrayRef>]) -> Result<()> {
         if !self.sequences.contains_key(key) {
             self.sequences.insert(key.into(), Sequence::default());
         }
-        let Some(Sequence { matches, rows }) = self.sequences.get_mut(key) else {
+        let Some(Sequence { matches, rows, size }) = self.sequences.get_mut(key) else {
             return Err(internal("no rows of a key"));
         };
-        rows.insert(number, Row { batch: batch.clone(), row });
+        let number = rows.push(row);
         if let Some((limit, column)) = self.within {
-            let now = millis(&rows, number, column)?;
-            let mut expired = None;
-            for first in matches.starts() {
-                if now.saturating_sub(millis(&rows, first, column)?) >= limit {
-                    expired = expired.max(Some(first));
-                }
-            }
-            if let Some(expired) = expired {
-                matches.drop_until(expired);
-            }
+            let now = millis(rows, number, column)?;
+            matches.expire(|first| Ok(now.saturating_sub(millis(rows, first, column)?) >= limit))?;
         }
         let definitions = &self.definitions;
         let mut accepts = |taken: &Taken| {
-            let Some((element, _)) = taken.last() else { return Ok(false) };
-            let Some(Some(definition)) = definitions.get(*element) else { return Ok(true) };
+            let Some(element) = taken.variable() else { return Ok(false) };
+            let Some(Some(definition)) = definitions.get(element) else { return Ok(true) };
             let values = definition.values(taken, rows)?;
             let value = values.first().and_then(|value| value.as_boolean_opt());
             Ok(value.is_some_and(|value| value.is_valid(0) && value.value(0)))
@@ -316,10 +351,16 @@ impl Matching {
         for taken in matches.row(number, &self.elements, self.skip, &mut accepts)? {
             give(&self.keys, &self.measures, &taken, rows, found)?;
         }
+        let before = *size;
         match matches.oldest() {
-            Some(oldest) => *rows = rows.split_off(&oldest),
+            Some(oldest) => {
+                rows.drop_before(oldest);
+                *size = key.len() + rows::ENTRY + rows.rows.len() * size_of::<Row>() + matches.size();
+                self.kept = self.kept.saturating_sub(before).saturating_add(*size);
+            }
             None => {
                 self.sequences.remove(key);
+                self.kept = self.kept.saturating_sub(before);
             }
         }
         Ok(())
@@ -335,25 +376,34 @@ impl Matching {
         Ok(Some(RecordBatch::try_new(self.schema.clone(), columns)?))
     }
 
-    /// Copies the rows of a batch that are still needed, so that the batch can go.
-    fn compact(&mut self, batch: &RecordBatch) -> Result<()> {
-        let is_of = |row: &Row| match (row.batch.columns().first(), batch.columns().first()) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        };
-        let mut kept: Vec<&mut Row> = self.sequences.values_mut().flat_map(|s| s.rows.values_mut()).collect();
-        kept.retain(|row| is_of(row));
-        if kept.len() * 2 >= batch.num_rows() {
+    /// Copies the rows of a batch that are still needed if they are few, so that the batch can go.
+    fn compact(&mut self, held: &Arc<Held>, keys: &Encoded) -> Result<()> {
+        // each row has a reference
+        let kept = Arc::strong_count(held) - 1;
+        if kept == 0 || kept * 2 >= held.batch.num_rows() {
             return Ok(());
         }
-        let indices = kept.iter().map(|row| u32::try_from(row.row)).collect::<std::result::Result<Vec<_>, _>>();
-        let indices = UInt32Array::from(indices.map_err(internal)?);
-        let columns = batch.columns().iter().map(|column| take(column, &indices, None));
+        let touched: HashSet<&[u8]> = (0..held.batch.num_rows()).map(|row| keys.row(row)).collect();
+        let mut indices = Vec::with_capacity(kept);
+        for key in &touched {
+            let rows = self.sequences.get(*key).into_iter().flat_map(|sequence| sequence.rows.rows.iter().rev());
+            for row in rows.take_while(|row| Arc::ptr_eq(&row.held, held)) {
+                indices.push(u32::try_from(row.row).map_err(internal)?);
+            }
+        }
+        let indices = UInt32Array::from(indices);
+        let columns = held.batch.columns().iter().map(|column| take(column, &indices, None));
         let columns = columns.collect::<std::result::Result<Vec<_>, _>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(kept.len()));
-        let copy = RecordBatch::try_new_with_options(batch.schema(), columns, &options)?;
-        for (at, row) in kept.into_iter().enumerate() {
-            *row = Row { batch: copy.clone(), row: at };
+        let options = RecordBatchOptions::new().with_row_count(Some(indices.len()));
+        let copy = RecordBatch::try_new_with_options(held.batch.schema(), columns, &options)?;
+        let copy = Held::new(copy, &self.held);
+        let mut at = 0;
+        for key in &touched {
+            let Some(sequence) = self.sequences.get_mut(*key) else { continue };
+            for row in sequence.rows.rows.iter_mut().rev().take_while(|row| Arc::ptr_eq(&row.held, held)) {
+                *row = Row { held: copy.clone(), row: at };
+                at += 1;
+            }
         }
         Ok(())
     }

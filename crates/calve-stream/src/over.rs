@@ -9,7 +9,7 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::execution::TaskContext;
 
-use crate::aggregate::state::Calls;
+use crate::aggregate::state::{Calls, State};
 use crate::aggregate::{Call, array};
 use crate::op::{Op, Ops};
 use crate::operator::{Operator, Running, internal};
@@ -94,8 +94,15 @@ struct Windows {
     order_column: usize,
     op: Option<usize>,
     schema: SchemaRef,
-    partitions: HashMap<Bytes, BTreeMap<Bytes, Peers>>,
+    partitions: HashMap<Bytes, Partition>,
     size: usize,
+}
+
+/// The rows of a key in their order.
+struct Partition {
+    peers: BTreeMap<Bytes, Peers>,
+    /// The aggregates of all of them.
+    states: Option<Vec<State>>,
 }
 
 /// The rows that are equal in the order: they have the same values.
@@ -152,66 +159,90 @@ impl Out {
 }
 
 impl Windows {
-    /// One change. All values of the partition from the row on are computed anew, in time linear in the partition's rows.
+    /// One change. A row at the end of the order costs what its peers do; any other change computes the values of the
+    /// partition from the row on anew, in time linear in the partition's rows.
     fn change(&mut self, op: Op, key: &[u8], order: &[u8], row: &[u8], out: &mut Out) -> Result<()> {
         if !self.partitions.contains_key(key) {
             if !op.adds() {
                 return Ok(());
             }
             self.size += key.len() + rows::ENTRY;
-            self.partitions.insert(key.into(), BTreeMap::new());
+            let partition = Partition { peers: BTreeMap::new(), states: Some(self.calls.states()?) };
+            self.partitions.insert(key.into(), partition);
         }
-        let Some(partition) = self.partitions.get_mut(key) else { return Err(internal("a partition is missing")) };
+        let Some(Partition { peers, states }) = self.partitions.get_mut(key) else {
+            return Err(internal("a partition is missing"));
+        };
+        let is_last = peers.last_key_value().is_none_or(|(last, _)| last.as_ref() <= order);
         if op.adds() {
-            if !partition.contains_key(order) {
+            if !peers.contains_key(order) {
                 self.size += order.len() + rows::ENTRY;
             }
             self.size += row.len() + size_of::<Bytes>();
-            partition.entry(order.into()).or_default().rows.push(row.into());
+            peers.entry(order.into()).or_default().rows.push(row.into());
         } else {
-            let peers = partition.get_mut(order);
-            let Some(peers) = peers else { return Ok(()) };
-            let Some(at) = peers.rows.iter().position(|r| r.as_ref() == row) else { return Ok(()) };
-            let gone = peers.rows.remove(at);
+            let Some(equal) = peers.get_mut(order) else { return Ok(()) };
+            let Some(at) = equal.rows.iter().position(|r| r.as_ref() == row) else { return Ok(()) };
+            let gone = equal.rows.remove(at);
             self.size = self.size.saturating_sub(row.len() + size_of::<Bytes>());
-            out.push(Op::Delete, &gone, &peers.values);
-            if peers.rows.is_empty() {
-                partition.remove(order);
+            out.push(Op::Delete, &gone, &equal.values);
+            if equal.rows.is_empty() {
+                peers.remove(order);
                 self.size = self.size.saturating_sub(order.len() + rows::ENTRY);
             }
         }
-        let mut states = self.calls.states()?;
-        for (at, peers) in partition.iter_mut() {
-            let columns = self.codec.decode(peers.rows.iter().map(AsRef::as_ref))?;
-            let batch = whole(&self.input, self.op, columns, peers.rows.len())?;
-            let input = self.calls.input(&batch)?;
-            for row in 0..peers.rows.len() {
-                self.calls.add(&mut states, &input, row)?;
+        let input = |rows: &[Bytes]| {
+            let columns = self.codec.decode(rows.iter().map(AsRef::as_ref))?;
+            self.calls.input(&whole(&self.input, self.op, columns, rows.len())?)
+        };
+        if is_last && op.adds() && let Some(mut running) = states.take() {
+            self.calls.add(&mut running, &input(&[row.into()])?, 0)?;
+            let values = self.calls.values(&mut running)?;
+            if let Some(equal) = peers.get_mut(order) {
+                self.size = equal.change(values, true, self.size, out);
             }
-            if at.as_ref() < order {
-                continue;
+            *states = Some(running);
+            return Ok(());
+        }
+        let mut running = self.calls.states()?;
+        for (at, equal) in peers.iter_mut() {
+            let input = input(&equal.rows)?;
+            for row in 0..equal.rows.len() {
+                self.calls.add(&mut running, &input, row)?;
             }
-            let values = self.calls.values(&mut states)?;
-            let is_new = op.adds() && at.as_ref() == order;
-            let old = peers.rows.len() - usize::from(is_new);
-            if values != peers.values {
-                for row in peers.rows.iter().take(old) {
-                    out.push(Op::UpdateBefore, row, &peers.values);
-                    out.push(Op::UpdateAfter, row, &values);
-                }
-                let size = |values: &[ScalarValue]| values.iter().map(ScalarValue::size).sum::<usize>();
-                self.size = (self.size + size(&values)).saturating_sub(size(&peers.values));
-                peers.values = values;
-            }
-            if is_new && let Some(row) = peers.rows.last() {
-                out.push(Op::Insert, row, &peers.values);
+            if at.as_ref() >= order {
+                let is_new = op.adds() && at.as_ref() == order;
+                let values = self.calls.values(&mut running)?;
+                self.size = equal.change(values, is_new, self.size, out);
             }
         }
-        if partition.is_empty() {
+        *states = Some(running);
+        if peers.is_empty() {
             self.partitions.remove(key);
             self.size = self.size.saturating_sub(key.len() + rows::ENTRY);
         }
         Ok(())
+    }
+}
+
+impl Peers {
+    /// Gives the rows other values; the last row may be new. Returns the size of all state after it.
+    fn change(&mut self, values: Vec<ScalarValue>, is_new: bool, size: usize, out: &mut Out) -> usize {
+        let old = self.rows.len() - usize::from(is_new);
+        let mut after = size;
+        if values != self.values {
+            for row in self.rows.iter().take(old) {
+                out.push(Op::UpdateBefore, row, &self.values);
+                out.push(Op::UpdateAfter, row, &values);
+            }
+            let bytes = |values: &[ScalarValue]| values.iter().map(ScalarValue::size).sum::<usize>();
+            after = (size + bytes(&values)).saturating_sub(bytes(&self.values));
+            self.values = values;
+        }
+        if is_new && let Some(row) = self.rows.last() {
+            out.push(Op::Insert, row, &self.values);
+        }
+        after
     }
 }
 

@@ -7,6 +7,7 @@
 //! The work for a row grows with the matches that are open, and these with the rows since the first of them began.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use calve_types::Error;
 use datafusion::common::Result;
@@ -39,53 +40,108 @@ pub enum Skip {
     ToLast(usize),
 }
 
-/// Rows of a match in order, each with the variable that it is for; rows are numbered as they come.
-pub(crate) type Taken = Vec<(usize, u64)>;
-
-/// A match that has begun: it has so many rows of its present variable.
+/// The rows of a match, which follow each other: its first row, and how many rows each of its variables has. Rows are
+/// numbered as they come.
 #[derive(Debug, Clone, Default)]
-struct Open {
-    element: usize,
-    count: u32,
-    taken: Taken,
+pub(crate) struct Taken {
+    first: u64,
+    /// In the order of the pattern; without the variables that have no row.
+    runs: Vec<(usize, u64)>,
+}
+
+impl Taken {
+    /// The first row.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The last row's variable.
+    pub fn variable(&self) -> Option<usize> {
+        self.runs.last().map(|(element, _)| *element)
+    }
+
+    /// The rows of a variable, of all without one.
+    pub fn rows(&self, variable: Option<usize>) -> Range<u64> {
+        let (mut from, mut to) = (self.first, self.first);
+        for (element, count) in &self.runs {
+            if variable == Some(*element) {
+                from = to;
+            }
+            to += count;
+            if variable == Some(*element) {
+                return from..to;
+            }
+        }
+        if variable.is_none() { from..to } else { to..to }
+    }
+
+    /// The row behind the last one.
+    fn after(&self) -> u64 {
+        self.rows(None).end
+    }
+
+    /// Adds the next row, for this variable.
+    fn push(&mut self, element: usize) {
+        match self.runs.last_mut() {
+            Some((last, count)) if *last == element => *count += 1,
+            _ => self.runs.push((element, 1)),
+        }
+    }
+
+    /// Takes the last row away.
+    fn pop(&mut self) {
+        match self.runs.last_mut() {
+            Some((_, count)) if *count > 1 => *count -= 1,
+            _ => drop(self.runs.pop()),
+        }
+    }
+
+    /// The present variable, and how many rows it has.
+    fn present(&self) -> (usize, u64) {
+        self.runs.last().copied().unwrap_or_default()
+    }
 }
 
 /// The matches of one sequence of rows.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
-    open: Vec<Open>,
-    /// Complete matches that wait for those that began before them.
+    /// Those that have begun, in the order of their first rows.
+    open: Vec<Taken>,
+    /// Complete matches that wait for those that began before them, in the order of their first rows.
     complete: VecDeque<Taken>,
-}
-
-fn start(taken: &Taken) -> u64 {
-    taken.first().map_or(u64::MAX, |(_, row)| *row)
 }
 
 impl Matches {
     /// The first row that is still needed.
     pub fn oldest(&self) -> Option<u64> {
-        self.open.iter().map(|open| start(&open.taken)).chain(self.complete.iter().map(start)).min()
+        let (open, complete) = (self.open.first().map(Taken::first), self.complete.front().map(Taken::first));
+        open.into_iter().chain(complete).min()
     }
 
-    /// The first rows of the open matches.
-    pub fn starts(&self) -> impl Iterator<Item = u64> {
-        self.open.iter().map(|open| start(&open.taken))
+    /// Ends the open matches whose first row is too old; if one is, those that began before it are.
+    ///
+    /// # Errors
+    /// What `is_over` says.
+    pub fn expire(&mut self, mut is_over: impl FnMut(u64) -> Result<bool>) -> Result<()> {
+        let mut ended = 0;
+        for open in &self.open {
+            if !is_over(open.first)? {
+                break;
+            }
+            ended += 1;
+        }
+        self.open.drain(..ended);
+        Ok(())
     }
 
-    /// Ends the open matches that began at this row or before.
-    pub fn drop_until(&mut self, row: u64) {
-        self.open.retain(|open| start(&open.taken) > row);
-    }
-
-    /// How many rows the open and complete matches refer to.
+    /// The bytes of the open and complete matches.
     pub fn size(&self) -> usize {
-        let rows = self.open.iter().map(|open| open.taken.len()).chain(self.complete.iter().map(Vec::len));
-        rows.map(|rows| rows * size_of::<(usize, u64)>() + size_of::<Open>()).sum()
+        let bytes = |taken: &Taken| size_of::<Taken>() + taken.runs.capacity() * size_of::<(usize, u64)>();
+        self.open.iter().chain(&self.complete).map(bytes).sum()
     }
 
-    /// Takes the next row; gives the matches that are settled by it. `accepts` says whether a variable, the last one of the
-    /// rows it gets, may have its last row.
+    /// Takes the next row; gives the matches that are settled by it. `accepts` says whether a variable, that of the last
+    /// row of those it gets, may have that row.
     ///
     /// # Errors
     /// What `accepts` says, and a match behind which nothing can be skipped.
@@ -97,21 +153,22 @@ impl Matches {
         accepts: &mut dyn FnMut(&Taken) -> Result<bool>,
     ) -> Result<Vec<Taken>> {
         let mut open = std::mem::take(&mut self.open);
-        open.push(Open::default());
-        let mut complete = vec![];
+        open.push(Taken { first: row, runs: vec![] });
+        let waiting = self.complete.len();
         for before in open {
-            for after in next(before, row, elements, accepts)? {
+            for after in next(before, elements, accepts)? {
                 if may_end(&after, elements) {
-                    complete.push(after.taken.clone());
+                    self.complete.push_back(after.clone());
                 }
                 if may_go_on(&after, elements) {
                     self.open.push(after);
                 }
             }
         }
-        // a stable sort: what began first is settled first
-        self.complete.extend(complete);
-        self.complete.make_contiguous().sort_by_key(start);
+        if self.complete.len() > waiting {
+            // a stable sort: what began first is settled first
+            self.complete.make_contiguous().sort_by_key(Taken::first);
+        }
         self.settle(elements, skip)
     }
 
@@ -127,50 +184,50 @@ impl Matches {
     /// The complete matches that no match that began before them can make impossible.
     fn settle(&mut self, elements: &[Element], skip: Skip) -> Result<Vec<Taken>> {
         let mut settled = vec![];
-        while let Some(first) = self.complete.front() {
-            if self.open.iter().any(|open| start(&open.taken) < start(first)) {
+        // open matches that are impossible, the first ones
+        let mut gone = 0;
+        while let Some(first) = self.complete.front().map(Taken::first) {
+            if self.open.get(gone).is_some_and(|open| open.first < first) {
                 break;
             }
             let Some(taken) = self.complete.pop_front() else { break };
             let end = pruned_before(&taken, elements, skip)?;
-            self.open.retain(|open| start(&open.taken) >= end);
-            self.complete.retain(|other| start(other) >= end);
+            while self.open.get(gone).is_some_and(|open| open.first < end) {
+                gone += 1;
+            }
+            while self.complete.front().is_some_and(|other| other.first < end) {
+                self.complete.pop_front();
+            }
             settled.push(taken);
         }
+        self.open.drain(..gone);
         Ok(settled)
     }
 }
 
-/// How a match goes on with a row.
+/// How a match goes on with the next row.
 fn next(
-    before: Open,
-    row: u64,
+    mut before: Taken,
     elements: &[Element],
     accepts: &mut dyn FnMut(&Taken) -> Result<bool>,
-) -> Result<Vec<Open>> {
+) -> Result<Vec<Taken>> {
     let mut found = vec![];
-    let mut taken = before.taken;
-    let mut accepted = |element: usize, taken: &mut Taken| {
-        taken.push((element, row));
-        let accepted = accepts(taken);
-        taken.pop();
-        accepted
-    };
-    let with = |taken: &Taken, element: usize, count: u32| {
-        let mut taken = taken.clone();
-        taken.push((element, row));
-        Open { element, count, taken }
-    };
-    let (mut element, mut count) = (before.element, before.count);
+    let (mut element, mut count) = before.present();
     while let Some(variable) = elements.get(element) {
         let is_choice = variable.max != Some(variable.min);
-        let has_room = variable.max.is_none_or(|max| count < max);
+        let has_room = variable.max.is_none_or(|max| count < u64::from(max));
+        let is_greedy = is_choice && variable.greedy;
         // a greedy variable that is full keeps its rows from the next one all the same
-        let takes = (has_room || is_choice && variable.greedy) && accepted(element, &mut taken)?;
-        if takes && has_room {
-            found.push(with(&taken, element, count + 1));
+        let mut takes = false;
+        if has_room || is_greedy {
+            before.push(element);
+            takes = accepts(&before)?;
+            if takes && has_room {
+                found.push(before.clone());
+            }
+            before.pop();
         }
-        if count < variable.min || takes && is_choice && variable.greedy {
+        if count < u64::from(variable.min) || takes && is_greedy {
             break;
         }
         (element, count) = (element + 1, 0);
@@ -179,40 +236,39 @@ fn next(
 }
 
 /// Whether a match has all it needs.
-fn may_end(open: &Open, elements: &[Element]) -> bool {
-    let own = elements.get(open.element).is_some_and(|element| open.count >= element.min);
-    own && elements.iter().skip(open.element + 1).all(|element| element.min == 0)
+fn may_end(open: &Taken, elements: &[Element]) -> bool {
+    let (element, count) = open.present();
+    let own = elements.get(element).is_some_and(|element| count >= u64::from(element.min));
+    own && elements.iter().skip(element + 1).all(|element| element.min == 0)
 }
 
 /// Whether a match may have more rows.
-fn may_go_on(open: &Open, elements: &[Element]) -> bool {
-    let own = elements.get(open.element).is_some_and(|element| element.max.is_none_or(|max| open.count < max));
-    own || open.element + 1 < elements.len()
+fn may_go_on(open: &Taken, elements: &[Element]) -> bool {
+    let (element, count) = open.present();
+    let has_room = |element: &Element| element.max.is_none_or(|max| count < u64::from(max));
+    elements.get(element).is_some_and(has_room) || element + 1 < elements.len()
 }
 
 /// The first row with which another match may begin.
 fn pruned_before(taken: &Taken, elements: &[Element], skip: Skip) -> Result<u64> {
-    let first = start(taken);
-    let of = |element: usize, mut rows: Box<dyn Iterator<Item = &(usize, u64)> + '_>| {
-        let row = rows.find(|(of, _)| *of == element).map(|(_, row)| *row);
-        let name = elements.get(element).map(|e| e.name.as_str()).unwrap_or_default();
-        match row {
-            None => Err(failure(cannot_skip(
-                format!("'{name}' has no row in a match"),
-                format!("Could not skip to {name}. No such element in the found match"),
-            ))),
-            Some(row) if row == first => Err(failure(cannot_skip(
-                format!("'{name}' is the first row of a match, which would be found for ever"),
-                "Could not skip to first element of a match.".to_owned(),
-            ))),
-            Some(row) => Ok(row),
-        }
+    let (element, is_last) = match skip {
+        Skip::ToNextRow => return Ok(taken.first + 1),
+        Skip::PastLastRow => return Ok(taken.after()),
+        Skip::ToFirst(element) => (element, false),
+        Skip::ToLast(element) => (element, true),
     };
-    match skip {
-        Skip::ToNextRow => Ok(first + 1),
-        Skip::PastLastRow => Ok(taken.last().map_or(0, |(_, row)| row + 1)),
-        Skip::ToFirst(element) => of(element, Box::new(taken.iter())),
-        Skip::ToLast(element) => of(element, Box::new(taken.iter().rev())),
+    let mut rows = taken.rows(Some(element));
+    let name = elements.get(element).map(|e| e.name.as_str()).unwrap_or_default();
+    match if is_last { rows.next_back() } else { rows.next() } {
+        None => Err(failure(cannot_skip(
+            format!("'{name}' has no row in a match"),
+            format!("Could not skip to {name}. No such element in the found match"),
+        ))),
+        Some(row) if row == taken.first => Err(failure(cannot_skip(
+            format!("'{name}' is the first row of a match, which would be found for ever"),
+            "Could not skip to first element of a match.".to_owned(),
+        ))),
+        Some(row) => Ok(row),
     }
 }
 
@@ -238,12 +294,11 @@ mod tests {
         let mut found = vec![];
         for row in 0..rows.len() {
             let mut accepts = |taken: &Taken| {
-                let (element, row) = *taken.last().unwrap();
-                let name = elements[element].name.chars().next().unwrap();
-                Ok(name == '?' || name == rows[row as usize])
+                let name = elements[taken.variable().unwrap()].name.chars().next().unwrap();
+                Ok(name == '?' || name == rows[taken.after() as usize - 1])
             };
             for taken in matches.row(row as u64, elements, skip, &mut accepts)? {
-                found.push(taken.iter().map(|(element, _)| elements[*element].name.as_str()).collect());
+                found.push(taken.runs.iter().map(|(e, count)| elements[*e].name.repeat(*count as usize)).collect());
             }
         }
         Ok(found)

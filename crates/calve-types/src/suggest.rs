@@ -33,6 +33,14 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 impl Error {
+    /// With the hint that it is the database of a table's name that is not there, among those of the catalog.
+    pub fn without_database<'a>(self, database: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        match nearest(database, known) {
+            Some(near) => self.with_hint(format!("there is no database '{database}': did you mean '{near}'?")),
+            None => self.with_hint(format!("there is no database '{database}': SHOW DATABASES lists them")),
+        }
+    }
+
     /// With the hint `did you mean 'x'?`, if one of the candidates is [`nearest`] enough to `name`; the hint stays as it is
     /// otherwise.
     pub fn did_you_mean<'a>(self, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Self {

@@ -67,6 +67,8 @@ async fn check_all(config: &CheckConfig, init: Option<Script>, scripts: Vec<Scri
         checker.begin_script();
         let mut findings = statements(&mut checker, &script).await;
         findings.extend(checker.end());
+        // what the end tells may be about the beginning
+        findings.sort_by_key(|finding| (!finding.span.is_known(), finding.span.start));
         all.push(Checked { script, findings });
     }
     if let (Some(script), Some(findings)) = (init, of_init) {

@@ -1,5 +1,7 @@
 //! Findings for people.
 
+use std::cmp::Reverse;
+
 use calve_engine::Severity;
 
 use super::{Checked, count};
@@ -26,9 +28,10 @@ pub fn report(checked: &[Checked], diagnostics: &Diagnostics) -> String {
         return report;
     }
     report.push_str(&format!("{files} checked: {}\n", counts.join(", ")));
-    let codes = checked.iter().flat_map(|c| &c.findings).map(|finding| finding.code);
-    if let Some(code) = codes.into_iter().next() {
-        report.push_str(&format!("More about a code: calve explain {code}\n"));
+    // the first of the worst
+    let worst = checked.iter().flat_map(|c| &c.findings).min_by_key(|finding| Reverse(finding.severity));
+    if let Some(worst) = worst {
+        report.push_str(&format!("More about a code: calve explain {}\n", worst.code));
     }
     report
 }

@@ -24,14 +24,35 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// What finds the codes that functions of the sources are called with: those that take a code as their first argument, and
+/// `Finding::new`, whose second one it is.
+fn makers<'a>(texts: impl Iterator<Item = &'a str>) -> Regex {
+    let takes = Regex::new(r"\bfn (\w+)(?:<[^>]*>)?\(([^)]*?)\bcode: &").unwrap();
+    let mut makers = BTreeSet::from(["(?:Error|Self|Warning)::new".to_owned()]);
+    for text in texts {
+        for found in takes.captures_iter(text) {
+            let before = found[2].trim();
+            match &found[1] {
+                "new" => assert!(["", "severity: Severity,"].contains(&before), "new({before} code: ..)"),
+                name => {
+                    assert!(["", "&self,"].contains(&before), "{name}: the code is not the first argument");
+                    makers.insert(name.to_owned());
+                }
+            }
+        }
+    }
+    for name in ["error", "refuse", "refused"] {
+        assert!(makers.contains(name), "{makers:?}");
+    }
+    let makers: Vec<String> = makers.into_iter().collect();
+    let code = r#"\s*(?:"([a-z][a-z0-9-]*)"|(?:\w+::)*([A-Z][A-Z_]+))\s*,"#;
+    Regex::new(&format!(r"(?:\b(?:{})\(|\bFinding::new\(\s*[\w:]+,){code}", makers.join("|"))).unwrap()
+}
+
 /// The codes in the sources, each with a file that has it.
 fn codes() -> BTreeMap<String, PathBuf> {
     let mut files = vec![];
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut files);
-    let made = Regex::new(
-        r#"(?:(?:Error|Self|Warning)::new\(|\berror\(|Finding::new\(\s*[\w:]+,|\brefuse\(|print_warning\()\s*(?:"([a-z][a-z0-9-]*)"|(?:\w+::)*([A-Z][A-Z_]+))\s*,"#,
-    )
-    .unwrap();
     let constant = Regex::new(r#"const ([A-Z_]+): &str = "([a-z][a-z0-9-]*)";"#).unwrap();
     let mut texts = vec![];
     let mut constants = BTreeMap::new();
@@ -44,12 +65,13 @@ fn codes() -> BTreeMap<String, PathBuf> {
         }
         texts.push((file, code));
     }
+    let made = makers(texts.iter().map(|(_, code)| code.as_str()));
     let mut codes = BTreeMap::new();
     for (file, code) in texts {
         for found in made.captures_iter(&code) {
             let name = match (found.get(1), found.get(2)) {
                 (Some(literal), _) => literal.as_str().to_owned(),
-                (None, Some(name)) => constants.get(name.as_str()).expect(name.as_str()).clone(),
+                (None, Some(name)) => constants[name.as_str()].clone(),
                 (None, None) => unreachable!(),
             };
             codes.insert(name, file.clone());

@@ -47,11 +47,7 @@ impl<W: Write> JsonOutput<W> {
         let keys = keys(names.into_iter())?;
         let mut before: &[u8] = b"[";
         while let Some(lines) = batch {
-            let ops = rows.ops().iter().map(Some).chain(std::iter::repeat(None));
-            for (mut row, op) in lines.into_iter().zip(ops) {
-                if let Some(op) = op {
-                    row.insert(0, Some(op.to_string()));
-                }
+            for row in super::with_ops(lines, rows.ops()) {
                 self.out.write_all(before)?;
                 before = b",\n";
                 self.row(&keys, &shapes, &row)?;

@@ -123,6 +123,7 @@ impl<W: Write> JsonlOutput<W> {
         serde_json::to_writer(&mut self.buffer, &columns).map_err(io::Error::from)?;
         self.buffer.extend_from_slice(b",\"rows\":[");
         let mut count: u64 = 0;
+        // they stand behind the rows: a byte for each has to wait
         let mut changes = Vec::new();
         while let Some(batch) = rows.next_text().await {
             let batch = batch?;

@@ -10,7 +10,7 @@ mod width;
 use std::io::{self, BufWriter, Write};
 use std::time::Instant;
 
-use calve_engine::{ResultBody, Session, StatementKind, StatementResult, WriteSummary};
+use calve_engine::{Op, ResultBody, Session, StatementKind, StatementResult, TextRows, WriteSummary};
 use calve_types::Error;
 
 use crate::args::Format;
@@ -115,6 +115,15 @@ impl Output {
             Self::Jsonl(_) | Self::Silent => Ok(()),
         }
     }
+}
+
+/// Rows with what happens to each as their first value; as they are where all are added.
+fn with_ops(lines: TextRows, ops: &[Op]) -> impl Iterator<Item = Vec<Option<String>>> {
+    let ops = ops.iter().map(Some).chain(std::iter::repeat(None));
+    lines.into_iter().zip(ops).map(|(row, op)| match op {
+        Some(op) => std::iter::once(Some(op.to_string())).chain(row).collect(),
+        None => row,
+    })
 }
 
 /// The statement that a result belongs to.

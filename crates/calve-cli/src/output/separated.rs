@@ -46,11 +46,7 @@ impl<W: Write> SeparatedOutput<W> {
         let names: Vec<_> = op.into_iter().chain(rows.columns.iter().map(|field| Some(field.name.clone()))).collect();
         self.line(&names)?;
         while let Some(lines) = batch {
-            let ops = rows.ops().iter().map(Some).chain(std::iter::repeat(None));
-            for (mut row, op) in lines.into_iter().zip(ops) {
-                if let Some(op) = op {
-                    row.insert(0, Some(op.to_string()));
-                }
+            for row in super::with_ops(lines, rows.ops()) {
                 self.line(&row)?;
             }
             batch = rows.next_text().await.transpose()?;

@@ -12,7 +12,7 @@ use rustyline::{Context, Helper, Result};
 use super::command::Command;
 use super::complete::{Completion, Step};
 use super::highlight;
-use super::lex::{Kind, lexemes};
+use super::lex::{Kind, Lexeme, lexemes};
 
 /// Completion, colours, hints, and whether the input is complete.
 #[derive(Debug)]
@@ -82,6 +82,16 @@ impl Hinter for Assistant {
 
 /// Says why a text of several lines does not run: a quote or comment in it has no end.
 fn unclosed(text: &str) -> Option<Remark> {
+    let (what, last) = open(text)?;
+    if !last.text(text).contains('\n') {
+        return None;
+    }
+    let line = text.get(..last.start)?.matches('\n').count() + 1;
+    Some(Remark(format!("  (the {what} that begins in line {line} is not closed)")))
+}
+
+/// What the end of a text stands in: a quote or comment without an end.
+fn open(text: &str) -> Option<(&'static str, Lexeme)> {
     let last = lexemes(text).pop().filter(|last| !last.closed)?;
     let what = match last.kind {
         Kind::String => "string",
@@ -89,11 +99,7 @@ fn unclosed(text: &str) -> Option<Remark> {
         Kind::Comment if last.text(text).starts_with("/*") => "comment",
         _ => return None,
     };
-    if !last.text(text).contains('\n') {
-        return None;
-    }
-    let line = text.get(..last.start)?.matches('\n').count() + 1;
-    Some(Remark(format!("  (the {what} that begins in line {line} is not closed)")))
+    Some((what, last))
 }
 
 impl Validator for Assistant {
@@ -104,8 +110,11 @@ impl Validator for Assistant {
 }
 
 /// Whether the Enter key runs the text. The commands of the shell need no `;`.
+///
+/// A script recovers behind a quote without an end. Here its end may come with the next line: run now, the statement
+/// would fail, and that line would open a quote that swallows what follows.
 fn is_ready(text: &str) -> bool {
-    calve_sql::is_complete(text) || Command::of(text).is_some()
+    Command::of(text).is_some() || calve_sql::is_complete(text) && open(text).is_none()
 }
 
 #[cfg(test)]
@@ -121,6 +130,14 @@ mod tests {
             ("SELECT 1;", true),
             ("SELECT 1; SELECT", false),
             ("SELECT ';", false),
+            ("SELECT 'a;\nb;", false),
+            ("SELECT 'a;\nb;\nc' AS x;", true),
+            ("SELECT 'a;\nSELECT 2;\n", false),
+            ("/* a;\nSELECT 2;", false),
+            ("/* a;\n*/ SELECT 2;", true),
+            // closed, if senseless
+            ("SELECT 'a;\nb' FROM FROM t;", true),
+            ("SELECT 1; -- it's", true),
             ("-- why", true),
             ("help", true),
             ("quit", true),

@@ -208,7 +208,8 @@ impl<'a> Run<'a> {
 
     fn meta(&mut self, facts: &[meta::Fact]) {
         for fact in facts {
-            self.failures.extend(meta::check(&self.warehouse(), fact));
+            let differs = meta::check(&self.warehouse(), fact, |text| self.expand(text));
+            self.failures.extend(differs);
         }
     }
 

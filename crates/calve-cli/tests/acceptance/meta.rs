@@ -3,8 +3,9 @@
 //!
 //! `{path = "shop/t/..", exists = false}` or `{table = "t" or "db.t", ..}` with: `absent`, `format_version`, `fields`
 //! (`"1: id: required long # doc"`; the doc is optional), `columns`, `identifiers`, `spec` (`"day(ts) as ts_day"`),
-//! `props`, `no_props`, `snapshots`, `versions` (newest vN), `files = {"data/p=a/*" = ">=1"}`. About one snapshot (`snapshot`
-//! counts from 1, the newest without it): `operation`, `summary`, and from the manifests `added` (files) and `added_rows`
+//! `props`, `no_props`, `snapshots`, `history` (entries of the snapshot log), `heads` (snapshots of branches, `"${S1}"`),
+//! `versions` (newest vN), `files = {"data/p=a/*" = ">=1"}`. About one snapshot (`snapshot` counts from 1, the newest without
+//! it): `operation`, `summary`, and from the manifests `added` (files) and `added_rows`
 //! by kind (`data`, `eq`, `pos`, `dv`), `eq_ids`, `eq_columns`, `dv_refs`.
 
 use std::collections::BTreeMap;
@@ -36,6 +37,9 @@ pub struct Fact {
     #[serde(default)]
     no_props: Vec<String>,
     snapshots: Option<usize>,
+    history: Option<usize>,
+    #[serde(default)]
+    heads: BTreeMap<String, String>,
     versions: Option<u64>,
     #[serde(default)]
     files: BTreeMap<String, Count>,
@@ -143,8 +147,8 @@ impl Table {
     }
 }
 
-/// Evaluates a fact: what does not hold.
-pub fn check(warehouse: &Path, fact: &Fact) -> Vec<String> {
+/// Evaluates a fact: what does not hold. `expand` puts values in the place of `${NAME}`.
+pub fn check(warehouse: &Path, fact: &Fact, expand: impl Fn(&str) -> String) -> Vec<String> {
     if let Some(path) = &fact.path {
         let there = warehouse.join(path).exists();
         let want = fact.exists.unwrap_or(true);
@@ -209,6 +213,14 @@ pub fn check(warehouse: &Path, fact: &Fact) -> Vec<String> {
     if let Some(want) = fact.snapshots {
         let got = table.snapshots().len();
         expect("snapshots", &want, &got, want == got);
+    }
+    if let Some(want) = fact.history {
+        let got = array(&metadata["snapshot-log"]).len();
+        expect("history", &want, &got, want == got);
+    }
+    for (branch, want) in &fact.heads {
+        let (want, got) = (expand(want), metadata["refs"][branch]["snapshot-id"].to_string());
+        expect(&format!("head of {branch}"), &want, &got, want == got);
     }
     if let Some(want) = fact.versions {
         expect("versions", &want, &table.version, want == table.version);

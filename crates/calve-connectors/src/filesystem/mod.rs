@@ -192,7 +192,7 @@ fn unknown_format(options: &Options, name: &str) -> Error {
         format!("unknown format '{name}'"),
         format!("Could not find any format factory for identifier '{name}' in the classpath."),
     );
-    error.with_hint("formats are csv, json, parquet and raw").did_you_mean(name, known.into_iter())
+    error.with_hint("formats are csv, json, parquet and raw").did_you_mean(name, known)
 }
 
 /// What a file says about itself, as a column.

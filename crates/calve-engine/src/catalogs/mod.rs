@@ -7,7 +7,7 @@ pub(crate) mod object;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use calve_iceberg::catalog::{Catalog as IcebergCatalog, empty_image, open_image};
+use calve_iceberg::catalog::{Catalog as IcebergCatalog, ImageChanges, empty_image, open_image};
 use calve_planner::TablePath;
 use calve_types::{Error, Result};
 
@@ -42,6 +42,8 @@ pub(crate) struct CatalogEntry {
     pub options: BTreeMap<String, String>,
     /// Whether CREATE CATALOG made it; Flink tells nothing of another one.
     pub stored: bool,
+    /// In a session that checks scripts: there is no such catalog, and a statement that would have made or used one failed.
+    pub stand_in: bool,
 }
 
 /// All catalogs of a session.
@@ -75,6 +77,7 @@ impl Default for Catalogs {
             comment: None,
             options: BTreeMap::from([("type".to_owned(), "generic_in_memory".to_owned())]),
             stored: false,
+            stand_in: false,
         };
         Self {
             entries: BTreeMap::from([(DEFAULT_CATALOG.to_owned(), entry)]),
@@ -97,12 +100,23 @@ impl Catalogs {
     /// # Errors
     /// An option that is missing or wrong, a kind calve does not know.
     pub fn open(&self, name: &str, options: BTreeMap<String, String>, comment: Option<String>) -> Result<CatalogEntry> {
+        self.open_with(name, options, comment, ImageChanges::default())
+    }
+
+    /// As [`Catalogs::open`]; an image begins with changes that were made before.
+    fn open_with(
+        &self,
+        name: &str,
+        options: BTreeMap<String, String>,
+        comment: Option<String>,
+        changes: ImageChanges,
+    ) -> Result<CatalogEntry> {
         let kind = options.get("type").map(|t| t.to_ascii_lowercase());
         let (kind, default_database) = match kind.as_deref() {
             Some("iceberg") => {
                 let catalog = match self.images {
                     None => calve_iceberg::catalog::open(name, &options)?,
-                    Some(images) => open_image(name, &options, images == Images::Full)?,
+                    Some(images) => open_image(name, &options, images == Images::Full, changes)?,
                 };
                 let database = catalog.default_database().to_owned();
                 (CatalogKind::Iceberg(catalog), database)
@@ -124,7 +138,7 @@ impl Catalogs {
                     .with_hint("add 'type' = 'iceberg' to the WITH clause"));
             }
         };
-        Ok(CatalogEntry { kind, default_database, comment, options, stored: true })
+        Ok(CatalogEntry { kind, default_database, comment, options, stored: true, stand_in: false })
     }
 
     /// Adds a catalog; `false` if there is one of that name.
@@ -136,12 +150,20 @@ impl Catalogs {
         true
     }
 
-    /// Opens a catalog anew with other options: Iceberg's from scratch, while a memory catalog keeps what it holds.
+    /// Opens a catalog anew with other options: Iceberg's from scratch, while a memory catalog keeps what it holds. An
+    /// image keeps its changes if it is one of the same place.
     ///
     /// # Errors
     /// As [`Catalogs::open`]; then the catalog stays as it was.
     pub fn reopen(&mut self, name: &str, options: BTreeMap<String, String>) -> Result<()> {
-        let new = self.open(name, options, None)?;
+        let old = self.get(name)?;
+        let changes = match &old.kind {
+            CatalogKind::Iceberg(catalog) if PLACE.iter().all(|key| old.options.get(*key) == options.get(*key)) => {
+                catalog.image_changes()
+            }
+            _ => ImageChanges::default(),
+        };
+        let new = self.open_with(name, options, None, changes)?;
         let entry = self.get_mut(name)?;
         match (&mut entry.kind, new.kind) {
             (CatalogKind::Memory(memory), CatalogKind::Memory(_)) => memory.create_database(&new.default_database),
@@ -153,7 +175,7 @@ impl Catalogs {
     }
 
     /// Adds an empty catalog in memory for one that cannot be opened; nothing happens if there is one of that name.
-    pub fn add_nameless(&mut self, name: &str) {
+    pub fn add_stand_in(&mut self, name: &str) {
         self.add(
             name,
             CatalogEntry {
@@ -162,8 +184,21 @@ impl Catalogs {
                 comment: None,
                 options: BTreeMap::new(),
                 stored: true,
+                stand_in: true,
             },
         );
+    }
+
+    /// Whether there is no such catalog, but one that [`Catalogs::add_stand_in`] added.
+    pub fn is_stand_in(&self, name: &str) -> bool {
+        self.entries.get(name).is_some_and(|entry| entry.stand_in)
+    }
+
+    /// Removes what [`Catalogs::add_stand_in`] added, so that a catalog of that name can be made.
+    pub fn remove_stand_in(&mut self, name: &str) {
+        if self.is_stand_in(name) {
+            self.entries.remove(name);
+        }
     }
 
     pub fn contains(&self, name: &str) -> bool {
@@ -317,12 +352,15 @@ impl CatalogEntry {
     }
 }
 
+/// The options that tell where an Iceberg catalog has its tables.
+const PLACE: [&str; 5] = ["type", "catalog-type", "catalog-impl", "uri", "warehouse"];
+
 /// The options of a memory catalog beside its type.
 const MEMORY_OPTIONS: [&str; 2] = ["default-database", "property-version"];
 
 fn check_memory_options(options: &BTreeMap<String, String>) -> Result<()> {
-    let known = |key: &&String| *key != "type" && !MEMORY_OPTIONS.contains(&key.as_str());
-    let unknown: Vec<&str> = options.keys().filter(known).map(String::as_str).collect();
+    let is_unknown = |key: &&String| *key != "type" && !MEMORY_OPTIONS.contains(&key.as_str());
+    let unknown: Vec<&str> = options.keys().filter(is_unknown).map(String::as_str).collect();
     if let Some(first) = unknown.first() {
         let error =
             Error::new("invalid-option", format!("a catalog in memory has no option '{first}'")).with_detail(format!(
@@ -331,7 +369,7 @@ fn check_memory_options(options: &BTreeMap<String, String>) -> Result<()> {
                 unknown.join("\n"),
                 MEMORY_OPTIONS.join("\n")
             ));
-        return Err(error.did_you_mean(first, MEMORY_OPTIONS.into_iter()));
+        return Err(error.did_you_mean(first, MEMORY_OPTIONS));
     }
     if options.get("default-database").is_some_and(|database| database.trim().is_empty()) {
         return Err(Error::new("invalid-option", "the default database of a catalog needs a name")

@@ -14,7 +14,7 @@ impl Session {
     /// # Errors
     /// What the tables refuse, and what calve does not run.
     pub(crate) fn open_sources(&self, rel: &Rel) -> Result<()> {
-        self.runner()?.check(&Query { rel, changes: None, settled: None, partitions: 1 })
+        self.runner()?.check(&Query::of_rows(rel, 1))
     }
 
     /// Checks a bound query as it would be run in the session's mode.
@@ -24,7 +24,7 @@ impl Session {
     pub(crate) fn check_query(&self, rel: &Rel) -> Result<()> {
         let runner = self.runner()?;
         let node = runner.changelog(rel)?;
-        runner.check(&Query { rel, changes: node.as_ref(), settled: None, partitions: 1 })
+        runner.check(&Query { changes: node.as_ref(), ..Query::of_rows(rel, 1) })
     }
 
     /// As [`Self::check_query`], of a bound INSERT and its target.

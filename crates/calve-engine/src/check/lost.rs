@@ -1,12 +1,13 @@
 //! What failed statements would have defined: errors about it are told with the statement that failed, and not again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use calve_planner::TablePath;
 use calve_planner::tables::Reference;
 use calve_sql::{LexemeKind, lexemes};
-use calve_types::{Error, Location, Span};
+use calve_types::{Error, Span};
 
+use super::names::advance;
 use crate::catalogs::Catalogs;
 use crate::resolve::full_path;
 
@@ -15,6 +16,8 @@ use crate::resolve::full_path;
 pub(super) enum Defined {
     /// A table or view.
     Object(Vec<String>),
+    /// Columns of a table that stays as it was without them; `more` if they are not in the place of others.
+    Columns { table: Vec<String>, columns: Vec<String>, more: bool },
     /// A catalog; `used` by USE CATALOG.
     Catalog { name: String, used: bool },
     /// A database; `used` by USE.
@@ -43,6 +46,7 @@ impl Defined {
                 let name = name(&mut rest);
                 match (kind.as_str(), name.as_slice()) {
                     (_, []) => Self::Nothing,
+                    ("TABLE" | "VIEW", _) if verb == "ALTER" => Self::by_change(name, &mut rest),
                     ("TABLE" | "VIEW", _) => Self::Object(name),
                     ("CATALOG", [catalog]) => Self::Catalog { name: catalog.clone(), used: false },
                     ("DATABASE", _) => Self::Database { parts: name, used: false },
@@ -61,6 +65,61 @@ impl Defined {
             _ => Self::Nothing,
         }
     }
+
+    /// What the change of an ALTER TABLE or ALTER VIEW defines: the object stays what it was if the statement fails.
+    fn by_change<'a>(table: Vec<String>, rest: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) -> Self {
+        match rest.next().unwrap_or_default().to_ascii_uppercase().as_str() {
+            // the columns of the new query are not known
+            "AS" => Self::Object(table),
+            "RENAME" => {
+                let is = |word: &&str| word.eq_ignore_ascii_case("TO");
+                if rest.next_if(is).is_some() {
+                    let Some(new) = name(rest).pop() else { return Self::Nothing };
+                    let database = table.into_iter().rev().skip(1);
+                    let mut parts: Vec<String> = database.collect();
+                    parts.reverse();
+                    parts.push(new);
+                    return Self::Object(parts);
+                }
+                name(rest);
+                rest.next_if(is);
+                Self::Columns { table, columns: name(rest), more: false }
+            }
+            verb @ ("ADD" | "MODIFY") => match columns(rest) {
+                columns if columns.is_empty() => Self::Nothing,
+                columns => Self::Columns { table, columns, more: verb == "ADD" },
+            },
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// The columns among the elements of an ADD or MODIFY.
+fn columns<'a>(rest: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) -> Vec<String> {
+    let others = ["PRIMARY", "CONSTRAINT", "UNIQUE", "WATERMARK", "DISTRIBUTION", "PARTITION"];
+    let is = |word: &str, one: &[&str]| one.iter().any(|w| w.eq_ignore_ascii_case(word));
+    rest.next_if(|word| is(word, &["COLUMN", "COLUMNS"]));
+    let is_list = rest.next_if_eq(&"(").is_some();
+    let mut columns = vec![];
+    let (mut depth, mut is_first) = (0_usize, true);
+    while let Some(&word) = rest.peek() {
+        if std::mem::take(&mut is_first) && !is(word, &others) {
+            columns.extend(name(rest).pop());
+            continue;
+        }
+        match word {
+            "," if depth == 0 => is_first = true,
+            "(" => depth = depth.saturating_add(1),
+            ")" if depth == 0 => break,
+            ")" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if !is_list && columns.is_empty() {
+            break;
+        }
+        rest.next();
+    }
+    columns
 }
 
 /// Words and symbols of a text, names without their quotes: enough for the head of a statement.
@@ -70,7 +129,8 @@ fn words(text: &str) -> Vec<String> {
         Some(name) => name.replace("``", "`"),
         None => word.to_owned(),
     };
-    code.take(24).filter_map(|lexeme| text.get(lexeme.range)).map(unquoted).collect()
+    // enough for the columns of an ALTER TABLE, and not the rows of an INSERT
+    code.take(1000).filter_map(|lexeme| text.get(lexeme.range)).map(unquoted).collect()
 }
 
 /// A name of parts with dots between them.
@@ -85,10 +145,19 @@ fn name<'a>(rest: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) -> Ve
     parts
 }
 
+/// The columns that a table would have.
+#[derive(Debug, Default)]
+struct Columns {
+    names: BTreeSet<String>,
+    /// Whether it would have more of them.
+    more: bool,
+}
+
 /// The names that failed statements would have defined.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     objects: BTreeSet<TablePath>,
+    columns: BTreeMap<TablePath, Columns>,
     catalogs: BTreeSet<String>,
     functions: BTreeSet<String>,
 }
@@ -98,6 +167,12 @@ impl Lost {
     pub fn add(&mut self, defined: &Defined, catalogs: &Catalogs) {
         match defined {
             Defined::Object(parts) => self.objects.extend(full_path(catalogs, parts)),
+            Defined::Columns { table, columns, more } => {
+                let Some(path) = full_path(catalogs, table) else { return };
+                let lost = self.columns.entry(path).or_default();
+                lost.names.extend(columns.iter().cloned());
+                lost.more |= more;
+            }
             Defined::Catalog { name, .. } if !catalogs.contains(name) => {
                 self.catalogs.insert(name.clone());
             }
@@ -108,12 +183,38 @@ impl Lost {
         }
     }
 
+    /// Takes out what a statement defined after all.
+    pub fn find(&mut self, defined: &Defined, catalogs: &Catalogs) {
+        if let Defined::Catalog { name, used: false } = defined {
+            self.catalogs.remove(name);
+        }
+        if let Defined::Object(parts) = defined
+            && let Some(path) = full_path(catalogs, parts)
+        {
+            self.objects.remove(&path);
+            self.columns.remove(&path);
+        }
+    }
+
     /// Whether a statement fails because of what is lost: it names a table or a function that would be there, or a
     /// table of a catalog that cannot be opened.
     pub fn explains(&self, error: &Error, named: &[Reference], text: &str, place: Span, catalogs: &Catalogs) -> bool {
-        let mut paths = named.iter().filter_map(|reference| full_path(catalogs, &reference.parts));
+        let paths = || named.iter().filter_map(|reference| full_path(catalogs, &reference.parts));
         let is_unknown = matches!(error.code, "unknown-table" | "unknown-view" | "unknown-database");
-        if paths.any(|path| self.objects.contains(&path) || is_unknown && self.catalogs.contains(&path.catalog)) {
+        if paths().any(|path| self.objects.contains(&path) || is_unknown && self.catalogs.contains(&path.catalog)) {
+            return true;
+        }
+        let mut columns = paths().filter_map(|path| self.columns.get(&path));
+        let is_column = match error.code {
+            "unknown-column" => {
+                let written = error.span.and_then(|span| slice(text, place, span)).unwrap_or_default();
+                let parts: Vec<&str> = written.split('.').map(|part| part.trim().trim_matches('`')).collect();
+                columns.any(|lost| parts.iter().any(|part| lost.names.contains(*part)))
+            }
+            "sink-mismatch" => columns.any(|lost| lost.more),
+            _ => false,
+        };
+        if is_column {
             return true;
         }
         let current = catalogs.current().0;
@@ -140,10 +241,7 @@ fn slice(text: &str, place: Span, span: Span) -> Option<String> {
         if at >= span.start {
             found.push(c);
         }
-        at = match c {
-            '\n' => Location { line: at.line.saturating_add(1), column: 1 },
-            _ => Location { line: at.line, column: at.column.saturating_add(1) },
-        };
+        at = advance(at, c);
         if at >= span.end {
             break;
         }
@@ -162,12 +260,27 @@ mod tests {
     #[test]
     fn the_head_of_a_statement_tells_what_it_defines() {
         let object = |name: &str| Defined::Object(parts(name));
+        let columns = |names: &str, more| Defined::Columns {
+            table: parts("t"),
+            columns: names.split(' ').map(str::to_owned).collect(),
+            more,
+        };
         for (text, defined) in [
             ("CREATE TABLE t (", object("t")),
             ("-- c\ncreate temporary table if not exists `a`.b.c (x )", object("a.b.c")),
             ("CREATE OR REPLACE TABLE t AS SELEC", object("t")),
             ("CREATE VIEW v AS", object("v")),
-            ("ALTER TABLE IF EXISTS t ADD", object("t")),
+            ("ALTER TABLE IF EXISTS t ADD", Defined::Nothing),
+            ("ALTER TABLE d.t RENAME TO u", object("d.u")),
+            ("ALTER TABLE t RENAME a TO `b`", columns("b", false)),
+            ("ALTER TABLE t ADD x INTEGR", columns("x", true)),
+            ("ALTER TABLE t ADD COLUMN x.y INT AFTER z", columns("y", true)),
+            ("ALTER TABLE t ADD (a DECIMAL(10, 2), PRIMARY KEY (b, c) NOT ENFORCED, `d` INT) x", columns("a d", true)),
+            ("ALTER TABLE t ADD PRIMARY KEY (b) NOT ENFORCED", Defined::Nothing),
+            ("ALTER TABLE t MODIFY id STRING", columns("id", false)),
+            ("ALTER TABLE t DROP x", Defined::Nothing),
+            ("ALTER TABLE t SET ('a' = 'b')", Defined::Nothing),
+            ("ALTER VIEW v AS SELECT", object("v")),
             ("CREATE MATERIALIZED TABLE t", object("t")),
             ("CREATE CATALOG c WITH (", Defined::Catalog { name: "c".to_owned(), used: false }),
             ("USE CATALOG c", Defined::Catalog { name: "c".to_owned(), used: true }),

@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use calve_planner::TablePath;
 use calve_planner::tables::Reference;
-use calve_sql::{Insert, ScriptStatement, Statement};
+use calve_sql::{Insert, Name, ScriptStatement, Statement};
 use calve_types::{Error, Result, Span};
 use futures::FutureExt;
 
@@ -51,6 +51,8 @@ pub struct Checker {
     /// Problems that a script may meet again and again, and that are told once.
     told: BTreeSet<String>,
     keyed: KeyedTables,
+    /// The BEGIN of the statement set that is open.
+    begun: Option<Span>,
     /// The line where the last statement ended.
     last_line: Option<u32>,
 }
@@ -71,6 +73,7 @@ impl Checker {
             lost: Lost::default(),
             told: BTreeSet::new(),
             keyed: KeyedTables::default(),
+            begun: None,
             last_line: None,
         })
     }
@@ -78,6 +81,7 @@ impl Checker {
     /// The script of interest begins: what came before belongs to a script that others begin with, too.
     pub fn begin_script(&mut self) {
         self.keyed = KeyedTables::default();
+        self.begun = None;
         self.last_line = None;
     }
 
@@ -115,7 +119,8 @@ impl Checker {
         let mut found = vec![];
         if self.session.has_open_statement_set() {
             let message = "the script ends before the END of its statement set: the INSERTs of the set would not run";
-            found.push(Finding::new(Severity::Warning, "open-statement-set", message, Span::default()));
+            let place = self.begun.unwrap_or_default();
+            found.push(Finding::new(Severity::Warning, "open-statement-set", message, place));
         }
         self.keyed.end(&mut found);
         finding::in_order(&mut found);
@@ -129,22 +134,35 @@ impl Checker {
         if self.offline {
             self.assume_databases(&statement).await;
         }
+        match &statement {
+            Statement::CreateCatalog(create) => self.session.catalogs.remove_stand_in(&create.name.value),
+            // the statement that would have made it was told of
+            Statement::AlterCatalog { name, .. } if self.session.catalogs.is_stand_in(&name.value) => return found,
+            _ => {}
+        }
         let run = AssertUnwindSafe(self.session.run(statement.clone()));
         let outcome = run.catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
         let ran = outcome.is_ok();
         match outcome {
             Ok(result) => {
+                if matches!(statement, Statement::BeginStatementSet { .. }) {
+                    self.begun = Some(place);
+                }
+                self.lost.find(&Defined::by(text), &self.session.catalogs);
                 let exact = |warning| names::in_hint(warning, &statement, &named);
                 let warnings = result.warnings.into_iter().map(exact);
                 found.extend(warnings.filter_map(|warning| self.of_warning(warning, place)));
             }
             Err(error) => {
                 let exists = error.code.ends_with("-exists");
-                found.extend(self.of_failure(error, &statement, &named, text, place).await);
+                found.extend(self.of_failure(error, &statement, &named, text, place));
                 if !exists {
                     self.lose(text).await;
                 }
             }
+        }
+        if let Some(name) = names::written(&statement) {
+            self.assume_written(name);
         }
         // after the statement: it may have made the tables that it names
         let resolved = Resolved::load(&self.session.catalogs, &self.session.options, named.clone()).await.ok();
@@ -188,7 +206,7 @@ impl Checker {
     }
 
     /// What to tell of a failed statement; nothing if it fails because an earlier one did.
-    async fn of_failure(
+    fn of_failure(
         &mut self,
         error: Error,
         statement: &Statement,
@@ -205,12 +223,15 @@ impl Checker {
             {
                 return None;
             }
-            if let Some(path) = self.undefined(&error, named).await {
+            if let Some(path) = self.undefined(&error, named) {
                 return self
                     .told
                     .insert(format!("undefined {path}"))
                     .then(|| undefined_table(&path, error.span.unwrap_or(place)));
             }
+        }
+        if self.offline && matches!(error.code, "unknown-snapshot" | "unknown-ref") {
+            return None;
         }
         if error.code == "io" && !self.told.insert(format!("io {}", error.message)) {
             return None;
@@ -220,7 +241,7 @@ impl Checker {
 
     /// The table of an Iceberg catalog that the script does not define and that an error is about. One that resembles a
     /// table of the script is a misspelt one.
-    async fn undefined(&self, error: &Error, named: &[Reference]) -> Option<TablePath> {
+    fn undefined(&self, error: &Error, named: &[Reference]) -> Option<TablePath> {
         if error.hint.is_some() {
             return None;
         }
@@ -228,6 +249,17 @@ impl Checker {
         let path = full_path(&self.session.catalogs, &reference.parts)?;
         let entry = self.session.catalogs.get(&path.catalog).ok()?;
         matches!(entry.kind, CatalogKind::Iceberg(_)).then_some(path)
+    }
+
+    /// After rows would have been written to a table, nobody knows its snapshots.
+    fn assume_written(&self, name: &Name) {
+        let Some(path) = full_path(&self.session.catalogs, &name.parts) else { return };
+        if let Ok(entry) = self.session.catalogs.get(&path.catalog)
+            && let CatalogKind::Iceberg(catalog) = &entry.kind
+            && let Ok(ident) = catalog.ident(&path.database, &path.table)
+        {
+            catalog.assume_written(&ident);
+        }
     }
 
     /// Without a look at the catalogs, a database that a script uses is one that is there.
@@ -261,7 +293,7 @@ impl Checker {
         self.lost.add(&defined, &self.session.catalogs);
         match defined {
             Defined::Catalog { name, used } => {
-                self.session.catalogs.add_nameless(&name);
+                self.session.catalogs.add_stand_in(&name);
                 if used {
                     // it was added, or is there
                     let _ = self.session.catalogs.use_catalog(&name);
@@ -269,7 +301,7 @@ impl Checker {
             }
             Defined::Database { parts, used } => {
                 if let [catalog, _] = parts.as_slice() {
-                    self.session.catalogs.add_nameless(catalog);
+                    self.session.catalogs.add_stand_in(catalog);
                 }
                 self.assume_database(&parts).await;
                 match parts.as_slice() {
@@ -281,7 +313,7 @@ impl Checker {
                     _ => {}
                 }
             }
-            Defined::Object(_) | Defined::Function(_) | Defined::Nothing => {}
+            Defined::Object(_) | Defined::Columns { .. } | Defined::Function(_) | Defined::Nothing => {}
         }
     }
 }

@@ -14,16 +14,18 @@ pub(super) fn place(statement: &ScriptStatement) -> Span {
     let mut code = lexemes.iter().filter(|lexeme| lexeme.kind != LexemeKind::Comment);
     let Some(first) = code.next() else { return Span::new(begin, begin) };
     let last = code.next_back().unwrap_or(first);
-    let start = advance(begin, text.get(..first.range.start).unwrap_or_default());
-    let end = advance(start, text.get(first.range.start..last.range.end).unwrap_or_default());
+    let behind = |place: Location, text: Option<&str>| text.unwrap_or_default().chars().fold(place, advance);
+    let start = behind(begin, text.get(..first.range.start));
+    let end = behind(start, text.get(first.range.start..last.range.end));
     Span::new(start, end)
 }
 
-fn advance(place: Location, text: &str) -> Location {
-    text.chars().fold(place, |place, c| match c {
+/// The place behind a character.
+pub(super) fn advance(place: Location, c: char) -> Location {
+    match c {
         '\n' => Location { line: place.line.saturating_add(1), column: 1 },
         _ => Location { line: place.line, column: place.column.saturating_add(1) },
-    })
+    }
 }
 
 /// The tables and views that a statement names, those that it defines or changes included.
@@ -53,6 +55,15 @@ pub(super) fn target(statement: &Statement) -> Option<&Name> {
         Statement::Explain { statement, .. } => return target(statement),
         _ => return None,
     })
+}
+
+/// The table that a statement writes rows to.
+pub(super) fn written(statement: &Statement) -> Option<&Name> {
+    match statement {
+        Statement::Insert(insert) => Some(&insert.table),
+        Statement::CreateTable(create) if create.query.is_some() => Some(&create.name),
+        _ => None,
+    }
 }
 
 /// The databases that a statement uses, by its names of databases and of tables.

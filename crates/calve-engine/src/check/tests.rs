@@ -111,3 +111,107 @@ DESCRIBE more;",
         ]
     );
 }
+
+#[tokio::test]
+async fn a_failed_alter_leaves_the_table_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!(
+        "CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{}');
+CREATE DATABASE lake.d;
+USE lake.d;
+CREATE TABLE t (id INT, c STRING);
+ALTER TABLE t MODIFY id STRING;
+SELECT nosuch FROM t;
+INSERT INTO t SELECT 1;
+ALTER TABLE t ADD (x INTEGR, y INT);
+SELECT x, t.`y` FROM t;
+INSERT INTO t SELECT 1, 'a', 2, 3;
+SELECT nosuch FROM t;
+ALTER TABLE t RENAME TO u v;
+SELECT nosuch FROM t;
+SELECT id FROM u;",
+        dir.path().display()
+    );
+    assert_eq!(
+        told(&check(&script).await),
+        [
+            "5:13 error invalid-alter",
+            "6:8 error unknown-column",
+            "7:15 error sink-mismatch",
+            "8:22 error unknown-type",
+            "11:8 error unknown-column",
+            "12:27 error syntax-error",
+            "13:8 error unknown-column"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_was_defined_after_all_is_checked() {
+    let script = "CREATE TABLE t (a INTEGR);
+CREATE TABLE t (a INT);
+SELECT b FROM t;";
+    let told = told(&check(script).await);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert_eq!(told[1], "3:8 error unknown-column");
+}
+
+#[tokio::test]
+async fn snapshots_of_tables_that_the_script_fills_are_not_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!(
+        "CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{}');
+CREATE DATABASE lake.d;
+USE lake.d;
+CREATE TABLE t (id INT, c STRING);
+SELECT * FROM t /*+ OPTIONS('branch'='b1') */;
+INSERT INTO t /*+ OPTIONS('branch'='b1') */ VALUES (2, 'b');
+SELECT * FROM t /*+ OPTIONS('branch'='b1') */;
+SELECT * FROM t /*+ OPTIONS('tag'='t1') */;
+SELECT * FROM t /*+ OPTIONS('snapshot-id'='5') */;
+SELECT * FROM t /*+ OPTIONS('as-of-timestamp'='4070908800000') */;
+SELECT * FROM t$files /*+ OPTIONS('branch'='b1') */;
+CREATE TABLE u AS SELECT id FROM t /*+ OPTIONS('branch'='b1') */;
+SELECT c FROM u /*+ OPTIONS('branch'='b1') */;
+SELECT nosuch FROM t /*+ OPTIONS('branch'='b1') */;
+SELECT * FROM t /*+ OPTIONS('as-of-timestamp'='soon') */;
+ALTER TABLE t SET ('current-snapshot-id' = '5');
+SELECT id FROM t;",
+        dir.path().display()
+    );
+    let wrong = ["13:8 error unknown-column", "14:8 error unknown-column", "15:15 error invalid-option"];
+    let before = ["5:15 error unknown-ref"];
+    let unknown = ["16:13 error unknown-snapshot"];
+    assert_eq!(told(&check(&script).await), [&before[..], &wrong, &unknown].concat());
+    let config = CheckConfig { offline: true, ..CheckConfig::default() };
+    assert_eq!(told(&check_with(config, &script).await), wrong);
+}
+
+#[tokio::test]
+async fn an_open_statement_set_is_told_where_it_begins() {
+    let script = "SELECT 1;\n\n  BEGIN STATEMENT SET;\nSELECT 2;";
+    assert!(told(&check(script).await).contains(&"3:3 warning open-statement-set".to_owned()));
+    assert_eq!(told(&check("BEGIN STATEMENT SET;\nEND;").await), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_catalog_that_failed_can_be_made() {
+    let script = "CREATE CATALOG c WITH ('type' = 'nothing');
+ALTER CATALOG c SET ('k' = 'v');
+CREATE CATALOG c WITH ('type' = 'generic_in_memory', 'nothing' = 'v');
+CREATE CATALOG c WITH ('type' = 'generic_in_memory');
+CREATE CATALOG c WITH ('type' = 'generic_in_memory');
+SELECT * FROM c.`default`.t;
+USE CATALOG nowhere;
+ALTER CATALOG nowhere SET ('k' = 'v');";
+    assert_eq!(
+        told(&check(script).await),
+        [
+            "1:16 error unknown-catalog-type",
+            "3:16 error invalid-option",
+            "5:16 error catalog-exists",
+            "6:15 error unknown-table",
+            "7:13 error unknown-catalog"
+        ]
+    );
+}

@@ -102,7 +102,7 @@ impl Session {
         if exists && !create.if_not_exists && !replaces {
             return Err(super::table::already_exists(&path).at(create.name.span));
         }
-        warn_of_unique(create, warnings);
+        warn_of_unique(create, warnings)?;
         let mut names = referenced(&Statement::Query(query.clone()));
         if !replaces {
             names.push(Reference { parts: parts(&path), hints: vec![], span: create.name.span });

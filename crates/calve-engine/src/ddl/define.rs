@@ -370,6 +370,7 @@ pub(super) fn refuse_in_iceberg(table: &TableDef, place: Span) -> Result<()> {
     if table.watermark.is_some() {
         return Err(Error::unsupported("WATERMARK in an Iceberg table")
             .with_detail("Creating table with watermark specs is not supported yet.")
+            .with_hint("leave it out, and SET 'execution.runtime-mode' = 'batch', where windows take any timestamp")
             .at(place));
     }
     Ok(())

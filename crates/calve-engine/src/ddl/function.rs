@@ -2,9 +2,10 @@
 
 use calve_planner::TablePath;
 use calve_sql::{AlterFunction, CreateFunction, DropFunction, FunctionLanguage, FunctionScope, Name, Text};
-use calve_types::{Error, Result};
+use calve_types::{Error, Result, Span};
 
 use crate::catalogs::functions::FunctionDef;
+use crate::catalogs::memory::MemoryCatalog;
 use crate::catalogs::{CatalogKind, Catalogs, unknown_database};
 use crate::definition::quoted;
 use crate::resolve::full_path;
@@ -100,11 +101,7 @@ fn existing(create: &CreateFunction, what: String, detail: impl FnOnce() -> Stri
 }
 
 /// The memory catalog that holds a function.
-fn memory_of<'a>(
-    catalogs: &'a mut Catalogs,
-    path: &TablePath,
-    place: calve_types::Span,
-) -> Result<&'a mut crate::catalogs::memory::MemoryCatalog> {
+fn memory_of<'a>(catalogs: &'a mut Catalogs, path: &TablePath, place: Span) -> Result<&'a mut MemoryCatalog> {
     let entry = catalogs
         .get_mut(&path.catalog)
         .map_err(|e| e.with_detail(format!("Catalog {} does not exist", path.catalog)).at(place))?;

@@ -8,7 +8,7 @@ use crate::result::ResultBody;
 /// The only module.
 const CORE: &str = "core";
 
-/// Which modules are loaded, and which of them are in use, in the order of their resolution.
+/// Whether `core` is loaded, and whether it is in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Modules {
     loaded: bool,

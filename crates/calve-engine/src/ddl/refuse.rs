@@ -13,6 +13,16 @@ use crate::session::Session;
 /// The way out where a statement is for batch mode alone.
 pub(super) const USE_BATCH: &str = "SET 'execution.runtime-mode' = 'batch'";
 
+/// The way out where a table should lose its rows: no mode runs TRUNCATE TABLE.
+const EMPTY_TABLE: &str = "DROP the table and CREATE it again";
+
+/// The way out where rows should be others: no mode runs UPDATE and DELETE.
+const OTHER_ROWS: &str = "CREATE another TABLE AS a query for the rows as they should be";
+
+/// The way out of a MERGE.
+const UPSERT: &str = "INSERT INTO a table with a PRIMARY KEY and 'write.upsert.enabled' = 'true': it replaces the rows of \
+                      the same key";
+
 /// Why there is nothing to CALL.
 pub(crate) const NO_PROCEDURES: &str = "neither Flink's memory catalog nor Iceberg's catalog for Flink has procedures";
 
@@ -48,6 +58,7 @@ impl Session {
             Statement::DropMaterializedTable { name, .. } => {
                 Error::unsupported("DROP MATERIALIZED TABLE").with_hint(NO_MATERIALIZED).at(name.span)
             }
+            Statement::Other { feature: "MERGE", span } => Error::unsupported("MERGE").with_hint(UPSERT).at(*span),
             Statement::Other { feature, span } => Error::unsupported(feature).at(*span),
             _ => Error::internal("a statement that is not refused"),
         }
@@ -58,6 +69,7 @@ impl Session {
         if self.options.is_streaming() {
             return Error::unsupported("TRUNCATE TABLE in streaming mode")
                 .with_detail("TRUNCATE TABLE statement is not supported in streaming mode.")
+                .with_hint(EMPTY_TABLE)
                 .at(name.span);
         }
         let (path, resolved) = match self.load_one(name).await {
@@ -84,7 +96,7 @@ impl Session {
                     "TRUNCATE TABLE statement is not supported for the table {path} since the table hasn't implemented the \
                      interface org.apache.flink.table.connector.sink.abilities.SupportsTruncate."
                 ))
-                .with_hint("DROP the table and CREATE it again")
+                .with_hint(EMPTY_TABLE)
                 .at(name.span),
         }
     }
@@ -110,6 +122,7 @@ impl Session {
         if self.options.is_streaming() {
             return Error::unsupported("UPDATE in streaming mode")
                 .with_detail("UPDATE statement is not supported for streaming mode now.")
+                .with_hint(OTHER_ROWS)
                 .at(update.span);
         }
         refused_change("UPDATE", "update", "SupportsRowLevelUpdate", &path, &entry).at(update.span)
@@ -174,7 +187,7 @@ fn refused_change(statement: &str, verb: &str, ability: &str, path: &TablePath, 
             "Can't perform {verb} operation of the table {path} because the corresponding dynamic table sink has not yet \
              implemented org.apache.flink.table.connector.sink.abilities.{ability}."
         ))
-        .with_hint("CREATE another TABLE AS a query for the rows as they should be")
+        .with_hint(OTHER_ROWS)
 }
 
 /// Why there are no materialized tables.

@@ -2,11 +2,10 @@
 
 use calve_iceberg::catalog::TableCreation;
 use calve_iceberg::schema::{NewColumn, to_iceberg};
-use calve_options::Place;
 use calve_planner::TablePath;
 use calve_planner::tables::Reference;
-use calve_sql::{CreateTable, Name, PartitionField, PartitionTransform, Property};
-use calve_types::{Error, Result};
+use calve_sql::{CreateTable, Name, PartitionField, PartitionTransform};
+use calve_types::{Error, Result, Span};
 use iceberg::spec::Transform;
 
 use super::define::{Definition, as_flink_keeps, no_columns, refuse_in_iceberg};
@@ -14,7 +13,7 @@ use super::like::Strategies;
 use super::properties;
 use crate::catalogs::object::{BaseKind, CatalogObject, TableDef};
 use crate::catalogs::{CatalogKind, Catalogs, unknown_database};
-use crate::check::rules::unknown_option;
+use crate::check::rules::option_warnings;
 use crate::definition;
 use crate::options::Options;
 use crate::resolve::{Resolved, full_path};
@@ -52,7 +51,7 @@ async fn define(
     create: &CreateTable,
     warnings: &mut Vec<Warning>,
 ) -> Result<TableDef> {
-    warn_of_unique(create, warnings);
+    warn_of_unique(create, warnings)?;
     let own = properties(&create.properties, warnings);
     let Some(like) = &create.like else {
         let resolved = Resolved::load(catalogs, options, vec![]).await?;
@@ -80,12 +79,27 @@ fn own_catalog_is_iceberg(catalogs: &Catalogs, create: &CreateTable) -> Result<b
     Ok(!create.temporary && entry.is_ok_and(|entry| matches!(entry.kind, CatalogKind::Iceberg(_))))
 }
 
-/// UNIQUE is read and not heeded.
-pub(super) fn warn_of_unique(create: &CreateTable, warnings: &mut Vec<Warning>) {
+/// UNIQUE behind a column is read and not heeded: old documentation of the connector has it.
+///
+/// # Errors
+/// `not-supported` for a constraint UNIQUE.
+pub(super) fn warn_of_unique(create: &CreateTable, warnings: &mut Vec<Warning>) -> Result<()> {
+    if let Some(place) = create.unique_constraints.first() {
+        return Err(unique_constraint(*place));
+    }
     for unique in &create.unique {
         let message = format!("UNIQUE in line {} is not enforced and ignored", unique.start.line);
         warnings.push(Warning::new("unique-ignored", message).at(*unique));
     }
+    Ok(())
+}
+
+/// The refusal of a constraint UNIQUE.
+pub(super) fn unique_constraint(place: Span) -> Error {
+    Error::unsupported("UNIQUE")
+        .with_detail("UNIQUE constraint is not supported yet")
+        .with_hint("use PRIMARY KEY (..) NOT ENFORCED, and upsert if rows are to be replaced")
+        .at(place)
 }
 
 /// Whether [`store`] made the table.
@@ -225,8 +239,7 @@ pub(super) fn iceberg_creation(
     let key = table.key_columns().to_vec();
     let columns: Vec<NewColumn> =
         table.columns.into_iter().map(|c| (c.column.name, c.column.data_type, c.comment)).collect();
-    let misspelt = |p: &Property| unknown_option::misspelt(&p.key, Place::Table).map(|w| w.at(p.span));
-    warnings.extend(create.properties.iter().filter_map(misspelt));
+    warnings.extend(option_warnings(&create.properties));
     // Flink's connector leaves it out without a word
     if let Some(connector) = table.options.get("connector") {
         let message = format!(
@@ -332,7 +345,21 @@ pub(crate) async fn drop(
         Some(object) if object.is(other) => {
             error.with_hint(format!("it is a {}: use DROP {}", other.word(), other.word().to_uppercase()))
         }
-        _ => error,
+        _ => {
+            // only for a suggestion: a catalog that cannot list has none
+            let databases = match catalogs.get(&path.catalog) {
+                Ok(catalog) => catalog.databases().await.unwrap_or_default(),
+                Err(_) => vec![],
+            };
+            let views = kind == BaseKind::View;
+            let names = catalogs.objects(&path.catalog, &path.database, views).await.unwrap_or_default();
+            let is_kind = |name: &String| {
+                let path = TablePath { table: name.clone(), ..path.clone() };
+                catalogs.object(&path).is_none_or(|object| object.is(kind))
+            };
+            let names: Vec<String> = names.into_iter().filter(is_kind).collect();
+            definition::with_suggestion(error, &path, &databases, &names)
+        }
     })
 }
 

@@ -80,7 +80,7 @@ impl Session {
     async fn described(&self, name: &Name) -> Result<Described> {
         let (path, resolved) = self.load_one(name).await?;
         definition::find(&self.catalogs, &resolved, &path)?.ok_or_else(|| {
-            let error = Error::new("unknown-table", format!("table '{}' does not exist", name.parts.join(".")))
+            let error = Error::new("unknown-table", format!("table '{path}' does not exist"))
                 .with_detail(format!("Tables or views with the identifier '{path}' doesn't exist."))
                 .at(name.span);
             definition::did_you_mean(error, &resolved, &path)
@@ -94,19 +94,20 @@ fn matches(show: &Show, name: &str) -> bool {
 }
 
 async fn databases(catalogs: &Catalogs, show: &Show) -> Result<Vec<String>> {
-    let catalog = match &show.from {
+    let place = show.from.as_ref().map_or(show.span, |n| n.span);
+    let parts = show.from.as_ref().map(|name| name.parts.as_slice());
+    let catalog = match parts {
         None => catalogs.current().0,
-        Some(Name { parts, .. }) if parts.len() == 1 => parts[0].as_str(),
-        Some(name) => {
-            return Err(Error::new("invalid-name", format!("'{}' is not the name of a catalog", name.parts.join(".")))
+        Some([catalog]) => catalog.as_str(),
+        Some(parts) => {
+            let name = parts.join(".");
+            return Err(Error::new("invalid-name", format!("'{name}' is not the name of a catalog"))
                 .with_detail(format!(
-                    "Show databases from/in identifier [ {} ] format error, catalog must be a single part identifier.",
-                    name.parts.join(".")
+                    "Show databases from/in identifier [ {name} ] format error, catalog must be a single part identifier."
                 ))
-                .at(name.span));
+                .at(place));
         }
     };
-    let place = show.from.as_ref().map_or(show.span, |n| n.span);
     let missing = |e: Error| e.with_detail(format!("Catalog {catalog} does not exist")).at(place);
     let entry = catalogs.get(catalog).map_err(missing)?;
     entry.databases().await.map_err(|e| e.at(place))

@@ -352,6 +352,7 @@ proptest! {
 
 /// Results of Java 17's `Float.toString` and `Double.toString`, which may have a digit more than needed.
 #[test]
+#[allow(clippy::excessive_precision)]
 fn large_whole_numbers() {
     for (value, expected) in [
         (-6.3853767E15_f32, "-6.3853767E15"),

@@ -4,22 +4,25 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, StructArray};
 use arrow::compute::{concat, interleave};
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{DataType as ArrowType, FieldRef};
 use calve_types::{Error, arrow as mapping};
 use datafusion_common::Result as DfResult;
 
 use super::{index32, list, lists, map_of};
 use crate::args::{Args, failure, range};
 use crate::function::Call;
-use crate::retype::retype;
+use crate::retype::{check_nulls, retype};
 
 pub(super) fn make_row(call: &Call, args: &Args) -> DfResult<ArrayRef> {
     let columns = (0..args.count()).map(|i| args.full(i)).collect::<DfResult<Vec<_>>>()?;
     match mapping::to_arrow(&call.returns.logical).map_err(failure)? {
         ArrowType::Struct(_) if columns.is_empty() => Ok(Arc::new(StructArray::new_empty_fields(args.rows, None))),
         ArrowType::Struct(fields) => {
-            let columns =
-                columns.into_iter().zip(&fields).map(|(c, f)| retype(c, f.data_type())).collect::<DfResult<_>>()?;
+            let column = |(column, field): (ArrayRef, &FieldRef)| {
+                check_nulls(&column, field)?;
+                retype(column, field.data_type())
+            };
+            let columns = columns.into_iter().zip(&fields).map(column).collect::<DfResult<_>>()?;
             Ok(Arc::new(StructArray::try_new(fields, columns, None)?))
         }
         other => Err(failure(Error::internal(format!("a row of {other}")))),

@@ -13,13 +13,13 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, ListArray, MapArray, StringArray, StructArray, UInt32Array};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::take;
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{DataType as ArrowType, FieldRef};
 use calve_types::{Error, arrow as mapping};
 use datafusion_common::Result as DfResult;
 
 use crate::args::{Args, failure, mistyped};
 use crate::function::{Call, ScalarFunction};
-use crate::retype::retype;
+use crate::retype::{check_nulls, retype};
 use unique::Unique;
 
 pub(crate) static TABLE: &[ScalarFunction] = &[
@@ -66,6 +66,7 @@ fn list(call: &Call, lengths: Vec<usize>, values: ArrayRef, nulls: Option<NullBu
     match mapping::to_arrow(&call.returns.logical).map_err(failure)? {
         ArrowType::List(field) => {
             // Names and nullability of nested fields come from the call's type.
+            check_nulls(&values, &field)?;
             let values = retype(values, field.data_type())?;
             Ok(Arc::new(ListArray::try_new(field, OffsetBuffer::from_lengths(lengths), values, nulls)?))
         }
@@ -107,7 +108,11 @@ pub(crate) fn map_of(
     }
     let taken =
         [take(keys, &UInt32Array::from(taken_keys), None)?, take(values, &UInt32Array::from(taken_values), None)?];
-    let columns = taken.into_iter().zip(fields).map(|(c, f)| retype(c, f.data_type())).collect::<DfResult<_>>()?;
+    let column = |(column, field): (ArrayRef, &FieldRef)| {
+        check_nulls(&column, field)?;
+        retype(column, field.data_type())
+    };
+    let columns = taken.into_iter().zip(fields).map(column).collect::<DfResult<_>>()?;
     let entries = StructArray::try_new(fields.clone(), columns, None)?;
     let nulls = NullBuffer::from(nulls);
     let nulls = (nulls.null_count() > 0).then_some(nulls);

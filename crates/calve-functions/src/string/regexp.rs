@@ -74,7 +74,10 @@ enum Compiled {
 
 impl Compiled {
     fn new(pattern: &str) -> Self {
-        let build = |pattern: &str| RegexBuilder::new(pattern).backtrack_limit(STEPS).build().map(Box::new);
+        let build = |pattern: &str| {
+            let built = RegexBuilder::new(pattern).backtrack_limit(STEPS).build();
+            built.map(Box::new).map_err(|error| error.to_string())
+        };
         let translation = match translate(pattern) {
             Ok(translation) => translation,
             Err(Untranslated::Invalid) => return Self::Invalid,
@@ -84,9 +87,9 @@ impl Compiled {
         };
         match build(&translation.pattern) {
             Ok(full) => Self::Both(full, translation.without_line_end.and_then(|simple| build(&simple).ok())),
-            Err(error) => Self::Unsupported(
-                Error::unsupported(format!("the regular expression '{pattern}'")).with_detail(error.to_string()),
-            ),
+            Err(error) => {
+                Self::Unsupported(Error::unsupported(format!("the regular expression '{pattern}'")).with_detail(error))
+            }
         }
     }
 }

@@ -209,7 +209,7 @@ impl Warehouse {
             CommitError::Rejected(Error::internal(format!("'{location}' is not a version of a Hadoop table")))
         })?;
         let built = apply(base, updates)?;
-        check_path_based(&built.metadata, base.metadata().location()).map_err(CommitError::Rejected)?;
+        check_change(base, &built.metadata).map_err(CommitError::Rejected)?;
         let next = VersionFiles::of_table(&folder).replace(&file, &built.metadata)?;
         if deletes_old_metadata(&built.metadata) {
             for old in &built.expired_metadata_logs {
@@ -221,13 +221,18 @@ impl Warehouse {
         Ok(self.table(ident, Arc::new(built.metadata), &next))
     }
 
+    fn check_new_namespace(&self, namespace: &[String], properties: &BTreeMap<String, String>) -> Result<()> {
+        if properties.is_empty() {
+            return Ok(());
+        }
+        let name = self.settings.database(namespace);
+        Err(Error::unsupported(format!("comment and properties of database '{name}' in a Hadoop catalog"))
+            .with_detail(format!("Cannot create namespace {}: metadata is not supported", namespace.join("."))))
+    }
+
     fn create_namespace(&self, namespace: &[String], properties: &BTreeMap<String, String>) -> Result<()> {
         let folder = self.folder(namespace)?;
-        let name = self.settings.database(namespace);
-        if !properties.is_empty() {
-            return Err(Error::unsupported(format!("comment and properties of database '{name}' in a Hadoop catalog"))
-                .with_detail(format!("Cannot create namespace {}: metadata is not supported", namespace.join("."))));
-        }
+        self.check_new_namespace(namespace, properties)?;
         self.check_parents(namespace)?;
         let what = || format!("create the folder '{}'", folder.display());
         if let Some(parent) = folder.parent() {
@@ -342,6 +347,10 @@ impl Catalog for HadoopCatalog {
         self.run(move |w| Warehouse::is_namespace(&w.folder(&namespace)?)).await
     }
 
+    fn check_new_namespace(&self, namespace: &[String], properties: &BTreeMap<String, String>) -> Result<()> {
+        self.0.check_new_namespace(namespace, properties)
+    }
+
     async fn create_namespace(&self, namespace: &[String], properties: BTreeMap<String, String>) -> Result<()> {
         let namespace = namespace.to_vec();
         self.run(move |w| w.create_namespace(&namespace, &properties)).await
@@ -380,6 +389,10 @@ impl Catalog for HadoopCatalog {
     async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table> {
         let ident = ident.clone();
         self.run(move |w| w.create(&ident, &creation)).await
+    }
+
+    fn check_change(&self, base: &Table, changed: &TableMetadata) -> Result<()> {
+        check_change(base, changed)
     }
 
     fn check_rename(&self, ident: &TableIdent) -> Result<()> {
@@ -431,6 +444,10 @@ fn check_location(creation: &TableCreation, expected: &str) -> Result<()> {
     Err(Error::new("invalid-option", "a Hadoop catalog decides where its tables are").with_detail(format!(
         "Cannot set a custom location for a path-based table. Expected {expected} but got {given}"
     )))
+}
+
+fn check_change(base: &Table, changed: &TableMetadata) -> Result<()> {
+    check_path_based(changed, base.metadata().location())
 }
 
 /// Rules of the Java library's `HadoopTableOperations`.

@@ -35,6 +35,11 @@ pub fn empty_image(name: &str) -> Arc<dyn Catalog> {
 
 /// A catalog that begins as another one is, and whose changes nobody else sees.
 pub(super) fn image(of: ImageOf) -> Arc<dyn Catalog> {
+    image_with(of, ImageChanges::default())
+}
+
+/// As [`image`], with changes that were made before.
+pub(super) fn image_with(of: ImageOf, changes: ImageChanges) -> Arc<dyn Catalog> {
     let settings = match &of {
         ImageOf::Contents(catalog) | ImageOf::Rules(catalog) => Settings {
             name: catalog.name().to_owned(),
@@ -45,15 +50,19 @@ pub(super) fn image(of: ImageOf) -> Arc<dyn Catalog> {
             Settings { name: name.clone(), default_database: "default".to_owned(), base_namespace: vec![] }
         }
     };
-    Arc::new(Image { of, settings, changes: Mutex::default() })
+    Arc::new(Image { of, settings, changes })
 }
 
 #[derive(Debug)]
 struct Image {
     of: ImageOf,
     settings: Settings,
-    changes: Mutex<Changes>,
+    changes: ImageChanges,
 }
+
+/// What an image differs in from its beginning.
+#[derive(Debug, Clone, Default)]
+pub struct ImageChanges(Arc<Mutex<Changes>>);
 
 /// What differs from the beginning.
 #[derive(Debug, Default)]
@@ -62,6 +71,8 @@ struct Changes {
     namespaces: BTreeMap<Vec<String>, bool>,
     /// New versions of tables; `None` for one that was dropped.
     tables: BTreeMap<(Vec<String>, String), Option<Table>>,
+    /// Tables whose snapshots are not known, because rows would have been written to them.
+    written: BTreeSet<(Vec<String>, String)>,
 }
 
 fn key(ident: &TableIdent) -> (Vec<String>, String) {
@@ -70,7 +81,7 @@ fn key(ident: &TableIdent) -> (Vec<String>, String) {
 
 impl Image {
     fn changes(&self) -> MutexGuard<'_, Changes> {
-        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.changes.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The catalog to ask for what it holds.
@@ -113,6 +124,9 @@ impl TableOps for Image {
     ) -> Result<Table, CommitError> {
         check_requirements(base, &requirements)?;
         let built = apply(base, updates)?;
+        if let Some(catalog) = self.rules() {
+            catalog.check_change(base, &built.metadata).map_err(CommitError::Rejected)?;
+        }
         Ok(self.put(base.ident(), built.metadata, "changed"))
     }
 }
@@ -163,7 +177,12 @@ impl Catalog for Image {
         }
     }
 
-    async fn create_namespace(&self, namespace: &[String], _properties: BTreeMap<String, String>) -> Result<()> {
+    fn check_new_namespace(&self, namespace: &[String], properties: &BTreeMap<String, String>) -> Result<()> {
+        self.rules().map_or(Ok(()), |catalog| catalog.check_new_namespace(namespace, properties))
+    }
+
+    async fn create_namespace(&self, namespace: &[String], properties: BTreeMap<String, String>) -> Result<()> {
+        self.check_new_namespace(namespace, &properties)?;
         if self.namespace_exists(namespace).await? {
             return Err(self.settings.database_exists(namespace));
         }
@@ -171,12 +190,8 @@ impl Catalog for Image {
         Ok(())
     }
 
-    async fn set_namespace_properties(
-        &self,
-        _namespace: &[String],
-        _properties: BTreeMap<String, String>,
-    ) -> Result<()> {
-        Ok(())
+    fn check_namespace_properties(&self, namespace: &[String]) -> Result<()> {
+        self.rules().map_or(Ok(()), |catalog| catalog.check_namespace_properties(namespace))
     }
 
     async fn drop_namespace(&self, namespace: &[String]) -> Result<()> {
@@ -188,6 +203,14 @@ impl Catalog for Image {
         }
         self.changes().namespaces.insert(namespace.to_vec(), false);
         Ok(())
+    }
+
+    fn image_changes(&self) -> ImageChanges {
+        self.changes.clone()
+    }
+
+    fn assume_written(&self, ident: &TableIdent) {
+        self.changes().written.insert(key(ident));
     }
 
     async fn list_tables(&self, namespace: &[String]) -> Result<Vec<String>> {
@@ -222,11 +245,14 @@ impl Catalog for Image {
     async fn load_table(&self, ident: &TableIdent) -> Result<Option<Table>> {
         check_table(ident)?;
         let changed = self.changes().tables.get(&key(ident)).cloned();
-        match (changed, self.contents()) {
-            (Some(table), _) => Ok(table),
-            (None, Some(catalog)) => catalog.load_table(ident).await,
-            (None, None) => Ok(None),
-        }
+        let table = match (changed, self.contents()) {
+            (Some(table), _) => table,
+            (None, Some(catalog)) => catalog.load_table(ident).await?,
+            (None, None) => None,
+        };
+        // what a script says of a catalog that is not read may be all there or not
+        let is_known = self.contents().is_some() && !self.changes().written.contains(&key(ident));
+        Ok(if is_known { table } else { table.map(Table::assuming_snapshots) })
     }
 
     fn draft(&self, ident: &TableIdent, creation: &TableCreation) -> Result<TableMetadata> {
@@ -273,13 +299,18 @@ impl Catalog for Image {
         let mut changes = self.changes();
         changes.tables.insert(key(ident), None);
         changes.tables.insert(key(&renamed), Some(new));
+        if changes.written.remove(&key(ident)) {
+            changes.written.insert(key(&renamed));
+        }
         Ok(())
     }
 
     async fn drop_table(&self, ident: &TableIdent, _purge: bool) -> Result<bool> {
         let exists = self.table_exists(ident).await?;
         if exists {
-            self.changes().tables.insert(key(ident), None);
+            let mut changes = self.changes();
+            changes.tables.insert(key(ident), None);
+            changes.written.remove(&key(ident));
         }
         Ok(exists)
     }
@@ -294,6 +325,7 @@ mod tests {
 
     use super::super::{open, open_image};
     use super::*;
+    use crate::scan::ScanOptions;
     use crate::schema::to_iceberg;
 
     fn creation(partition: &[(String, Transform)]) -> TableCreation {
@@ -350,6 +382,68 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_image_refuses_what_its_catalog_refuses() {
+        let dir = tempfile::tempdir().unwrap();
+        let shown = image(ImageOf::Contents(hadoop(dir.path())));
+        let some = BTreeMap::from([("k".to_owned(), "v".to_owned())]);
+        let db = ["db".to_owned()];
+        assert_eq!(shown.create_namespace(&db, some.clone()).await.unwrap_err().code, "not-supported");
+        shown.create_namespace(&db, BTreeMap::new()).await.unwrap();
+        assert_eq!(shown.set_namespace_properties(&db, some).await.unwrap_err().code, "not-supported");
+        let ident = shown.ident("db", "t").unwrap();
+        let table = shown.create_table(&ident, creation(&[])).await.unwrap();
+        let metadata_path = [("write.metadata.path".to_owned(), "/elsewhere".to_owned())];
+        for (change, detail) in [
+            (TableUpdate::SetLocation { location: "/elsewhere".to_owned() }, "cannot be relocated"),
+            (TableUpdate::SetProperties { updates: metadata_path.into() }, "cannot relocate metadata"),
+        ] {
+            let refused = shown.commit(&table, vec![], vec![change]).await;
+            let Err(CommitError::Rejected(error)) = refused else { panic!("{refused:?}") };
+            assert!(error.detail.unwrap().ends_with(detail));
+        }
+    }
+
+    #[tokio::test]
+    async fn an_image_is_opened_again_with_its_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = image(ImageOf::Contents(hadoop(dir.path())));
+        let ident = old.ident("db", "t").unwrap();
+        old.create_table(&ident, creation(&[])).await.unwrap();
+        let new = image_with(ImageOf::Contents(hadoop(dir.path())), old.image_changes());
+        assert!(new.table_exists(&ident).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn snapshots_of_a_written_table_are_not_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let (uri, warehouse) = (format!("jdbc:sqlite:{}/c.db", dir.path().display()), dir.path().to_str().unwrap());
+        let options = [("catalog-type", "jdbc"), ("uri", uri.as_str()), ("warehouse", warehouse)];
+        let real = open("lake", &options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect()).unwrap();
+        real.create_namespace(&["shop".to_owned()], BTreeMap::new()).await.unwrap();
+        let [a, b] = ["a", "b"].map(|name| real.ident("shop", name).unwrap());
+        real.create_table(&a, creation(&[])).await.unwrap();
+        let branch = BTreeMap::from([("branch".to_owned(), "b1".to_owned())]);
+        let read = async |catalog: &Arc<dyn Catalog>, ident: &TableIdent| {
+            let table = catalog.load_table(ident).await.unwrap().unwrap();
+            ScanOptions::resolve(&table, &branch, &BTreeMap::new()).map(drop).map_err(|error| error.code)
+        };
+        let shown = image(ImageOf::Contents(real.clone()));
+        assert_eq!(read(&shown, &a).await, Err("unknown-ref"));
+        shown.assume_written(&a);
+        assert_eq!(read(&shown, &a).await, Ok(()));
+        shown.rename_table(&a, "b").await.unwrap();
+        assert_eq!(read(&shown, &b).await, Ok(()));
+        shown.drop_table(&b, true).await.unwrap();
+        shown.create_table(&b, creation(&[])).await.unwrap();
+        assert_eq!(read(&shown, &b).await, Err("unknown-ref"));
+        assert_eq!(read(&real, &a).await, Err("unknown-ref"));
+        let rules = image(ImageOf::Rules(real));
+        rules.create_namespace(&["shop".to_owned()], BTreeMap::new()).await.unwrap();
+        rules.create_table(&a, creation(&[])).await.unwrap();
+        assert_eq!(read(&rules, &a).await, Ok(()));
+    }
+
+    #[tokio::test]
     async fn an_image_of_a_jdbc_catalog_makes_no_file() {
         let dir = tempfile::tempdir().unwrap();
         let (uri, warehouse) =
@@ -357,7 +451,7 @@ mod tests {
         let options = [("catalog-type", "jdbc"), ("uri", uri.as_str()), ("warehouse", warehouse)];
         let options: BTreeMap<String, String> = options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
         assert_eq!(open("lake", &options).unwrap_err().code, "invalid-option");
-        let shown = open_image("lake", &options, true).unwrap();
+        let shown = open_image("lake", &options, true, ImageChanges::default()).unwrap();
         let table = shown.ident("shop", "t").unwrap();
         assert!(!shown.table_exists(&table).await.unwrap());
         assert_eq!(shown.create_table(&table, creation(&[])).await.unwrap_err().code, "unknown-database");
@@ -377,7 +471,7 @@ mod tests {
         real.create_namespace(&namespace, BTreeMap::new()).await.unwrap();
         let (old, new) = (real.ident("shop", "old").unwrap(), real.ident("shop", "new").unwrap());
         real.create_table(&old, creation(&[])).await.unwrap();
-        let shown = open_image("lake", &options, true).unwrap();
+        let shown = open_image("lake", &options, true, ImageChanges::default()).unwrap();
         shown.create_table(&new, creation(&[])).await.unwrap();
         assert_eq!(shown.list_tables(&namespace).await.unwrap(), ["new", "old"]);
         assert_eq!(real.list_tables(&namespace).await.unwrap(), ["old"]);

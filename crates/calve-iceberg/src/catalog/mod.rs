@@ -25,7 +25,7 @@ use iceberg::{NamespaceIdent, TableIdent};
 use crate::commit::TableOps;
 use crate::table::Table;
 
-pub use image::empty_image;
+pub use image::{ImageChanges, empty_image};
 pub(crate) use metadata::apply;
 pub use open::{open, open_image};
 pub use replace::Replacement;
@@ -86,24 +86,40 @@ pub trait Catalog: TableOps + Debug {
     /// `io`, `invalid-name`.
     async fn namespace_exists(&self, namespace: &[String]) -> Result<bool>;
 
+    /// Whether the catalog can make a namespace of that name with these properties. Nothing is read.
+    ///
+    /// # Errors
+    /// `not-supported` for properties it cannot keep, `invalid-name`.
+    fn check_new_namespace(&self, _namespace: &[String], _properties: &BTreeMap<String, String>) -> Result<()> {
+        Ok(())
+    }
+
     /// Creates a namespace.
     ///
     /// # Errors
-    /// `database-exists`; `not-supported` for properties a catalog cannot keep.
+    /// Those of [`Catalog::check_new_namespace`]; `database-exists`.
     async fn create_namespace(&self, namespace: &[String], properties: BTreeMap<String, String>) -> Result<()>;
+
+    /// Whether the catalog can change the properties of a namespace. Nothing is read.
+    ///
+    /// # Errors
+    /// `not-supported` by a catalog that cannot keep them, as here without another body.
+    fn check_namespace_properties(&self, namespace: &[String]) -> Result<()> {
+        let name = namespace.join(".");
+        Err(Error::unsupported(format!("properties of database '{name}' in this kind of catalog"))
+            .with_detail(format!("Cannot set namespace properties {name} : setProperties is not supported")))
+    }
 
     /// Sets properties of a namespace that exists; others stay.
     ///
     /// # Errors
-    /// `not-supported` by a catalog that cannot keep them, as here without another body.
+    /// Those of [`Catalog::check_namespace_properties`]; `unknown-database`, `io`.
     async fn set_namespace_properties(
         &self,
         namespace: &[String],
         _properties: BTreeMap<String, String>,
     ) -> Result<()> {
-        let name = namespace.join(".");
-        Err(Error::unsupported(format!("properties of database '{name}' in this kind of catalog"))
-            .with_detail(format!("Cannot set namespace properties {name} : setProperties is not supported")))
+        self.check_namespace_properties(namespace)
     }
 
     /// Drops an empty namespace.
@@ -117,6 +133,15 @@ pub trait Catalog: TableOps + Debug {
     /// # Errors
     /// `unknown-database` if the namespace does not exist.
     async fn list_tables(&self, namespace: &[String]) -> Result<Vec<String>>;
+
+    /// Of an image: rows would have been written to a table, so that its snapshots, branches and tags are not known any
+    /// more. Other catalogs know them.
+    fn assume_written(&self, _ident: &TableIdent) {}
+
+    /// Of an image: its changes, for [`open_image`]. Other catalogs have none of their own.
+    fn image_changes(&self) -> ImageChanges {
+        ImageChanges::default()
+    }
 
     /// Whether a table exists.
     ///
@@ -146,6 +171,14 @@ pub trait Catalog: TableOps + Debug {
     /// `table-exists`; what Iceberg forbids; `io`.
     async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table>;
 
+    /// Whether the catalog can give a table this metadata. Nothing is read.
+    ///
+    /// # Errors
+    /// `invalid-option` for a place of the table or of its metadata that the catalog does not allow.
+    fn check_change(&self, _base: &Table, _changed: &TableMetadata) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether the catalog can rename its tables.
     ///
     /// # Errors
@@ -157,7 +190,8 @@ pub trait Catalog: TableOps + Debug {
     /// Gives a table another name in its namespace.
     ///
     /// # Errors
-    /// Those of [`Catalog::check_rename`]; `table-exists` for the name of another table; `unknown-table`; `commit-unknown` if the catalog's answer got lost.
+    /// Those of [`Catalog::check_rename`]; `table-exists` for the name of another table; `unknown-table`; `commit-unknown`
+    /// if the catalog's answer got lost.
     async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<()>;
 
     /// Drops a table, with its files if `purge`. False if there was none.

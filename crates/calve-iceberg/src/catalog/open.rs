@@ -6,7 +6,7 @@ use std::sync::Arc;
 use calve_types::{Error, Result};
 
 use super::hadoop::HadoopCatalog;
-use super::image::{ImageOf, image};
+use super::image::{ImageChanges, ImageOf, image_with};
 use super::jdbc::JdbcCatalog;
 use super::settings::Settings;
 use super::{Catalog, names};
@@ -39,13 +39,19 @@ pub fn open(name: &str, options: &BTreeMap<String, String>) -> Result<Arc<dyn Ca
 }
 
 /// Opens an image of a catalog: its changes stay in memory. It begins with what the catalog holds if it is `full`, and else
-/// with nothing; the catalog is not asked for anything then.
+/// with nothing; the catalog is not asked for anything then. On top of it are `changes`: those of the image that it was
+/// before its options changed.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_image(name: &str, options: &BTreeMap<String, String>, full: bool) -> Result<Arc<dyn Catalog>> {
+pub fn open_image(
+    name: &str,
+    options: &BTreeMap<String, String>,
+    full: bool,
+    changes: ImageChanges,
+) -> Result<Arc<dyn Catalog>> {
     let catalog = open_with(name, options, Access::ReadOnly)?;
-    Ok(image(if full { ImageOf::Contents(catalog) } else { ImageOf::Rules(catalog) }))
+    Ok(image_with(if full { ImageOf::Contents(catalog) } else { ImageOf::Rules(catalog) }, changes))
 }
 
 /// What is done with a catalog.

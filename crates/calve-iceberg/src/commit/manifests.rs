@@ -6,13 +6,13 @@ use std::sync::Arc;
 use calve_types::{Error, Result};
 use iceberg::spec::{
     DataFile, FormatVersion, Literal, ManifestContentType, ManifestFile, ManifestStatus, ManifestWriter,
-    ManifestWriterBuilder, NestedFieldRef, PartitionSpec, PrimitiveLiteral, PrimitiveType, Struct, StructType,
-    TableMetadata, Type,
+    ManifestWriterBuilder, NestedFieldRef, PartitionSpec, Struct, StructType, TableMetadata, Type,
 };
 use uuid::Uuid;
 
 use super::NewFile;
 use crate::error::Context;
+use crate::schema::promoted;
 use crate::table::{Table, partition_type, rebuild};
 
 /// A manifest holds at most so many added files: about the eight megabytes the Java library aims at.
@@ -86,7 +86,7 @@ impl ManifestMaker {
                     check_partition(spec, file)?;
                     // a column may have been promoted since the file was written
                     writer
-                        .add_file(promoted(file, spec, &types)?, -1)
+                        .add_file(with_promoted_partition(file, spec, &types)?, -1)
                         .context(|| format!("add the file '{}'", file.file_path()))?;
                 }
                 let manifest = writer.write_manifest_file().await.context(|| "write a manifest")?;
@@ -145,7 +145,7 @@ impl ManifestMaker {
         for line in bin {
             if let Some(files) = &line.added {
                 for file in files.iter() {
-                    writer.add_file(promoted(file, spec, &types)?, -1).context(|| "merge manifests")?;
+                    writer.add_file(with_promoted_partition(file, spec, &types)?, -1).context(|| "merge manifests")?;
                 }
                 added.extend(files.iter().cloned());
                 continue;
@@ -160,7 +160,7 @@ impl ManifestMaker {
                 };
                 writer
                     .add_existing_file(
-                        promoted(entry.data_file(), spec, &types)?,
+                        with_promoted_partition(entry.data_file(), spec, &types)?,
                         snapshot_id,
                         sequence,
                         entry.file_sequence_number,
@@ -233,14 +233,9 @@ fn check_partition(spec: &PartitionSpec, file: &DataFile) -> Result<()> {
 }
 
 /// The file with the values of its partition in the types that their columns have now.
-fn promoted(file: &DataFile, spec: &PartitionSpec, types: &StructType) -> Result<DataFile> {
+fn with_promoted_partition(file: &DataFile, spec: &PartitionSpec, types: &StructType) -> Result<DataFile> {
     let wide = |(value, field): (&Option<Literal>, &NestedFieldRef)| match (value, field.field_type.as_ref()) {
-        (Some(Literal::Primitive(PrimitiveLiteral::Int(v))), Type::Primitive(PrimitiveType::Long)) => {
-            Some(Literal::long(*v))
-        }
-        (Some(Literal::Primitive(PrimitiveLiteral::Float(v))), Type::Primitive(PrimitiveType::Double)) => {
-            Some(Literal::double(v.0))
-        }
+        (Some(value), Type::Primitive(to)) => Some(promoted(value.clone(), to)),
         _ => value.clone(),
     };
     let values = file.partition().fields();

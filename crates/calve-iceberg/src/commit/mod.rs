@@ -22,7 +22,7 @@ use iceberg::{TableIdent, TableRequirement, TableUpdate};
 use crate::table::Table;
 
 pub(crate) use change::change;
-pub(crate) use pick::{Picked, cherry_pick, picked};
+pub(crate) use pick::{Picked, cherry_pick, picked, unknown_snapshot};
 use producer::Producer;
 use retry::Retry;
 

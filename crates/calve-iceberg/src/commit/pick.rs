@@ -27,9 +27,7 @@ pub(crate) enum Picked {
 /// not follow main's head.
 pub(crate) fn picked(metadata: &TableMetadata, snapshot_id: i64) -> Result<Picked> {
     let Some(snapshot) = metadata.snapshot_by_id(snapshot_id) else {
-        return Err(Error::new("unknown-snapshot", format!("the table has no snapshot {snapshot_id}"))
-            .with_detail(format!("Cannot cherry-pick unknown snapshot ID: {snapshot_id}"))
-            .with_hint("the table's $snapshots lists them"));
+        return Err(unknown_snapshot(snapshot_id, "Cannot cherry-pick unknown snapshot ID"));
     };
     let head = metadata.current_snapshot().map(|head| head.snapshot_id());
     if head != Some(snapshot_id) && snapshot.parent_snapshot_id() == head {
@@ -44,6 +42,13 @@ pub(crate) fn picked(metadata: &TableMetadata, snapshot_id: i64) -> Result<Picke
             ))
             .with_hint("make its parent the current snapshot first: SET ('current-snapshot-id' = '..')")),
     }
+}
+
+/// The error for a snapshot that there is not; the Java library's sentence, without the id, is the detail.
+pub(crate) fn unknown_snapshot(id: i64, sentence: &str) -> Error {
+    Error::new("unknown-snapshot", format!("the table has no snapshot {id}"))
+        .with_detail(format!("{sentence}: {id}"))
+        .with_hint("the table's $snapshots lists them")
 }
 
 fn wap_id(snapshot: &Snapshot) -> Option<&str> {

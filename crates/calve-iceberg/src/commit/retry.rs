@@ -28,21 +28,28 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// The table's properties; the defaults are Iceberg's: 4 retries, 100 ms to 1 min, 30 min in all.
+    /// The table's properties.
+    ///
+    /// # Errors
+    /// `invalid-option` for one that is no number.
     pub(crate) fn of(table: &Table) -> Result<Self> {
-        let number = |key: &str, default: u64| match table.property(key) {
-            None => Ok(default),
-            Some(value) => value.trim().parse::<u64>().map_err(|_| {
+        let number = |key: &str| match table.property(key) {
+            None => Ok(None),
+            Some(value) => value.trim().parse::<u64>().map(Some).map_err(|_| {
                 Error::new("invalid-option", format!("invalid value '{value}' of table property '{key}'"))
                     .with_hint("use a number that is not negative")
             }),
         };
-        let retries = number("commit.retry.num-retries", 4)?;
+        let time = |key: &str, default: Duration| -> Result<Duration> {
+            Ok(number(key)?.map_or(default, Duration::from_millis))
+        };
+        let defaults = Self::default();
+        let retries = number("commit.retry.num-retries")?;
         Ok(Self {
-            retries: u32::try_from(retries).unwrap_or(u32::MAX),
-            min_wait: Duration::from_millis(number("commit.retry.min-wait-ms", 100)?),
-            max_wait: Duration::from_millis(number("commit.retry.max-wait-ms", 60_000)?),
-            total: Duration::from_millis(number("commit.retry.total-timeout-ms", 1_800_000)?),
+            retries: retries.map_or(defaults.retries, |n| u32::try_from(n).unwrap_or(u32::MAX)),
+            min_wait: time("commit.retry.min-wait-ms", defaults.min_wait)?,
+            max_wait: time("commit.retry.max-wait-ms", defaults.max_wait)?,
+            total: time("commit.retry.total-timeout-ms", defaults.total)?,
         })
     }
 

@@ -103,10 +103,17 @@ fn snapshot(options: &Lookup<'_>) -> Result<Option<i64>> {
     let metadata = options.table.metadata();
     let (id, tag, branch) = (options.long("snapshot-id")?, options.find("tag"), options.find("branch"));
     let as_of = options.long("as-of-timestamp")?;
+    // what nobody knows is not missed
+    let known = |found: Result<Option<i64>>| match found {
+        Err(error) if options.table.assumes_snapshots() && matches!(error.code, "unknown-snapshot" | "unknown-ref") => {
+            Ok(metadata.current_snapshot_id())
+        }
+        found => found,
+    };
     let (name, chosen) = match (id, tag, branch) {
-        (Some(id), _, _) => ("snapshot-id", Some(by_id(metadata, id)?.snapshot_id())),
-        (None, Some(tag), _) => ("tag", by_ref(metadata, tag)?),
-        (None, None, Some(branch)) => ("branch", by_ref(metadata, branch)?),
+        (Some(id), _, _) => ("snapshot-id", known(by_id(metadata, id).map(|s| Some(s.snapshot_id())))?),
+        (None, Some(tag), _) => ("tag", known(by_ref(metadata, tag))?),
+        (None, None, Some(branch)) => ("branch", known(by_ref(metadata, branch))?),
         (None, None, None) => ("", None),
     };
     match (chosen, as_of) {
@@ -116,7 +123,7 @@ fn snapshot(options: &Lookup<'_>) -> Result<Option<i64>> {
         )
         .with_detail(format!("Cannot override snapshot, already set snapshot id={id}"))),
         (Some(id), None) => Ok(Some(id)),
-        (None, Some(millis)) => as_of_timestamp(metadata, millis).map(Some),
+        (None, Some(millis)) => known(as_of_timestamp(metadata, millis).map(Some)),
         (None, None) => Ok(metadata.current_snapshot_id()),
     }
 }
@@ -149,9 +156,9 @@ fn as_of_timestamp(metadata: &TableMetadata, millis: i64) -> Result<i64> {
         None => {
             let time = DateTime::from_timestamp_millis(millis)
                 .map_or_else(|| millis.to_string(), |t| t.to_rfc3339_opts(SecondsFormat::AutoSi, false));
-            Err(Error::new("unknown-snapshot", format!("no snapshot as old as option 'as-of-timestamp' = '{millis}'"))
+            Err(Error::new("unknown-snapshot", format!("no snapshot as old as {time}"))
                 .with_detail(format!("Cannot find a snapshot older than {time}"))
-                .with_hint("the metadata table '$history' lists the times of snapshots; the option is in milliseconds"))
+                .with_hint("the metadata table '$history' lists the times of snapshots; option 'as-of-timestamp' is in milliseconds"))
         }
     }
 }

@@ -47,7 +47,7 @@ pub struct Writer {
 /// Checks an INSERT into `table` and prepares its writers. Without upsert no row of the table is looked at.
 ///
 /// # Errors
-/// `partition-not-in-key`, `upsert-format-v1` and `invalid-option` for what Flink refuses (specification of its sink,
+/// `upsert-without-key`, `partition-not-in-key`, `upsert-format-v1` and `invalid-option` for what Flink refuses (specification of its sink,
 /// with its own sentences as details), `not-supported`, `not-a-branch`, `invalid-table`; `io` if manifests cannot be read.
 pub async fn prepare(table: &Table, options: WriteOptions) -> Result<Writer> {
     check(table, &options)?;
@@ -138,7 +138,7 @@ fn check_upsert(table: &Table, options: &WriteOptions) -> Result<()> {
     }
     if !options.is_keyed() {
         return Err(Error::new(
-            "invalid-option",
+            "upsert-without-key",
             format!("upsert into table '{}' without a primary key", table.ident()),
         )
         .with_detail("Equality field columns shouldn't be empty when configuring to use UPSERT data stream.")

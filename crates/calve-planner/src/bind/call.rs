@@ -45,7 +45,10 @@ pub(super) fn unknown(name: &str, args: Option<&[Expr]>, place: Span) -> Error {
         detail.push_str(&format!("({})", types.join(", ")));
     }
     let error = Error::new("unknown-function", format!("function '{name}' not found")).with_detail(detail);
-    names::did_you_mean(error, &name.to_ascii_uppercase(), callable()).at(place)
+    match calve_sql::instead_of(name) {
+        Some(hint) => error.with_hint(hint).at(place),
+        None => names::did_you_mean(error, &name.to_ascii_uppercase(), callable()).at(place),
+    }
 }
 
 fn described(args: &[Expr]) -> Vec<Arg> {
@@ -175,7 +178,7 @@ impl Binder<'_> {
         }
         if f.filter.is_some() || call.distinct {
             let word = self.places.behind(place.start).and_then(|open| self.places.behind(open));
-            let word = word.filter(|_| call.distinct).map_or(place, |start| Span { start, end: start });
+            let word = word.filter(|_| call.distinct).map_or(place, |start| self.places.token(start));
             let upper = name.to_ascii_uppercase();
             return Err(Error::new(
                 "invalid-argument",
@@ -204,7 +207,7 @@ impl Binder<'_> {
             let star = if at == 0 { open.and_then(|open| self.places.behind(open)) } else { None };
             return Err(Error::new("invalid-argument", format!("'*' is no argument of '{name}'"))
                 .with_detail("Unknown identifier '*'")
-                .at(star.map_or(place, |start| Span { start, end: start })));
+                .at(star.map_or(place, |start| self.places.token(start))));
         }
         let mut bound = Vec::new();
         for (i, arg) in args.iter().enumerate() {

@@ -136,7 +136,7 @@ impl Binder<'_> {
             E::Extract { field, expr, .. } => {
                 let unit = call::symbol(&field.to_string(), span_of(expr));
                 let value = self.expr(expr, scope)?;
-                let place = self.from_nearest(value.span, "EXTRACT", 4);
+                let place = self.word_before(value.span, "EXTRACT", 4);
                 call::function("EXTRACT", vec![unit, value], place)
             }
             E::Ceil { expr, field } => self.rounded("CEIL", expr, field, scope),
@@ -159,7 +159,7 @@ impl Binder<'_> {
                     None => literal::string(" ", Span::default()),
                 };
                 let value = self.expr(expr, scope)?;
-                let place = self.from_nearest(if what.span.is_known() { what.span } else { value.span }, "TRIM", 4);
+                let place = self.word_before(if what.span.is_known() { what.span } else { value.span }, "TRIM", 4);
                 call::function("TRIM", vec![call::symbol(&side, place), what, value], place)
             }
             E::AtTimeZone { timestamp, .. } => Err(Error::unsupported("AT TIME ZONE").at(span_of(timestamp))),
@@ -181,7 +181,7 @@ impl Binder<'_> {
     }
 
     /// The place of an operand together with the function's word, a few tokens before it.
-    fn from_nearest(&self, place: Span, word: &str, count: usize) -> Span {
+    fn word_before(&self, place: Span, word: &str, count: usize) -> Span {
         match self.places.nearest(place.start, &[word], count) {
             Some(start) => Span { start, ..place },
             None => place,
@@ -388,10 +388,18 @@ impl Binder<'_> {
     }
 }
 
+/// Whether an error is that of [`untyped_null`].
+pub(super) fn is_untyped_null(error: &Error) -> bool {
+    error.detail.as_deref() == Some(ILLEGAL_NULL)
+}
+
+/// Flink's words for a NULL that has no type.
+const ILLEGAL_NULL: &str = "Illegal use of 'NULL'";
+
 /// The error for a NULL that has no type.
 pub(super) fn untyped_null(place: Span) -> Error {
     Error::new("invalid-argument", "a bare NULL has no type here")
-        .with_detail("Illegal use of 'NULL'")
+        .with_detail(ILLEGAL_NULL)
         .with_hint("give it one: CAST(NULL AS STRING)")
         .at(place)
 }

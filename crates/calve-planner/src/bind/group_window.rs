@@ -142,7 +142,7 @@ impl Binder<'_> {
                             "Window aggregate can only be defined over a time attribute column, but {} encountered.",
                             time.data_type.logical
                         ))
-                        .with_hint("declare WATERMARK FOR the column in its table, and use it as it is")
+                        .with_hint(super::window::no_attribute_hint(&input, !matches!(window, Window::Session { .. })))
                         .at(time.span));
                 }
             }

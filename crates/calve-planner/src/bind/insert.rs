@@ -100,7 +100,10 @@ impl Binder<'_> {
         if list.len() != query.fields.len() || named_twice {
             return Err(Error::new(
                 "sink-mismatch",
-                format!("{} columns are listed, the query has {}", list.len(), query.fields.len()),
+                match list.len() {
+                    1 => format!("1 column is listed, the query has {}", query.fields.len()),
+                    listed => format!("{listed} columns are listed, the query has {}", query.fields.len()),
+                },
             )
             .with_detail("Number of columns must match number of query columns")
             .at(insert.query.span));
@@ -179,6 +182,39 @@ struct Named {
 ///
 /// # Errors
 /// `not-supported` for metadata columns that are not virtual: no connector writes them.
+/// An error of the query of an INSERT; that of a bare NULL names the type of the column that it is for.
+pub(super) fn of_query(error: Error, table: &TableEntry, insert: &Insert) -> Error {
+    let Some(place) = error.span.filter(|_| expr::is_untyped_null(&error)) else { return error };
+    let at = match insert.query.ast.body.as_ref() {
+        ast::SetExpr::Values(values) => {
+            values.rows.iter().find_map(|row| row.iter().position(|e| expr::span_of(e) == place))
+        }
+        ast::SetExpr::Select(select) => select.projection.iter().position(|item| match item {
+            ast::SelectItem::UnnamedExpr(e) | ast::SelectItem::ExprWithAlias { expr: e, .. } => {
+                expr::span_of(e) == place
+            }
+            _ => false,
+        }),
+        _ => None,
+    };
+    let is_fixed = |column: &Column| insert.partition.iter().any(|(fixed, _)| fixed.value == column.name);
+    let column = at.and_then(|at| match &insert.columns {
+        Some(list) => {
+            let name = list.get(at)?;
+            table.physical_columns().find(|column| name.parts.len() == 1 && name.parts.first() == Some(&column.name))
+        }
+        None => table.physical_columns().filter(|column| !is_fixed(column)).nth(at),
+    });
+    match column {
+        Some(column) => {
+            let hint =
+                format!("give it the type of column '{}': CAST(NULL AS {})", column.name, column.data_type.logical);
+            error.with_hint(hint)
+        }
+        None => error,
+    }
+}
+
 fn sink_columns(table: &TableEntry) -> Result<Vec<&Column>> {
     let persisted = |c: &&Column| matches!(c.kind, ColumnKind::Metadata { is_virtual: false, .. });
     if let Some(column) = table.columns.iter().find(persisted) {

@@ -98,7 +98,7 @@ fn text(value: &ast::Expr) -> Result<(&str, bool, Span)> {
 }
 
 fn not_literal() -> Error {
-    Error::unsupported("an INTERVAL that is not a quoted literal")
+    Error::unsupported("an INTERVAL that is not a quoted literal").with_hint("write it in quotes: INTERVAL '1' DAY")
 }
 
 /// The unit and how many of it one of these is.

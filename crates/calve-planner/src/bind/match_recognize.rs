@@ -115,10 +115,17 @@ impl Binder<'_> {
         place: Span,
     ) -> Result<(Vec<SortKey>, usize)> {
         let streaming = self.streaming();
+        let way_out = match streaming {
+            true if (0..input.fields.len()).any(|column| input.time(column).is_some()) => {
+                "ORDER BY the column with the watermark, ascending"
+            }
+            true => window::no_attribute_hint(input, true),
+            false => "ORDER BY a timestamp first, ascending",
+        };
         let wrong = |streams: &str, batches: &str, place: Span| {
             Error::new("invalid-match-order", "MATCH_RECOGNIZE needs the rows in the order of a column of time")
                 .with_detail(if streaming { streams } else { batches })
-                .with_hint("ORDER BY the column with the watermark, ascending")
+                .with_hint(way_out)
                 .at(place)
         };
         let mut order = vec![];
@@ -180,7 +187,8 @@ fn elements(pattern: &ast::MatchRecognizePattern, place: Span) -> Result<Vec<Ele
     {
         let detail = "Greedy quantifiers are not allowed as the last element of a Pattern yet. Finish your pattern with \
                       either a simple variable or reluctant quantifier.";
-        return Err(refused("a greedy quantifier at the end of a pattern", detail, place));
+        return Err(refused("a greedy quantifier at the end of a pattern", detail, place)
+            .with_hint("make it reluctant, as in B+?, or end the pattern with a variable that has no quantifier"));
     }
     if found.iter().all(|e| e.min == 0) {
         return Err(refused(
@@ -239,6 +247,8 @@ fn collect(pattern: &ast::MatchRecognizePattern, found: &mut Vec<Element>, place
             }
             if let Some(last) = found.last_mut() {
                 (last.min, last.max) = (min, max);
+                // to Flink an optional variable is not greedy: what it could take may as well be another's
+                last.greedy = (min, max) != (0, Some(1));
             }
             Ok(())
         }

@@ -1,8 +1,17 @@
 //! Syntax to algebra: what names mean, which types expressions have, what Flink refuses.
 //!
-//! One file for each noun: [`scope`](self) says what a name means at one level of a query, `query` and `select` build
-//! relations, `order` sorts them, `from` joins them, `table` and `view` what stands for a name in FROM, `aggregate` and `grouping` the grouping, `expr`, `operator`, `call`, `subquery` and the
-//! literals the expressions, `insert` the columns of a sink.
+//! One file for each noun:
+//!
+//! * names: `scope` says what a name means at one level of a query, `names` and `span` where it stands;
+//! * relations: `query` and `select`, sorted by `order`, joined by `from`, of what `table` and `view` say a name in FROM is;
+//!   `unnest`, `temporal` (the versions of a table), `window` and `match_recognize` are what else FROM may have;
+//! * groups: `aggregate` and `grouping`, over the windows of `group_window`; rows around a row: `over`;
+//! * expressions: `expr`, `operator`, `call`, `subquery`, `quantified`, `json`, and the literals `literal`, `datetime` and
+//!   `interval`, with the types that `coerce` makes equal; `flink` knows the names of functions that are not there;
+//! * sinks: `insert`;
+//! * streams: `rowtime` (watermarks), `late` (rows behind them), `streaming` (what Flink refuses of streams alone).
+//!
+//! `walk` visits what is bound.
 
 use std::cell::Cell;
 
@@ -130,10 +139,16 @@ impl Binder<'_> {
     }
 
     fn insert(&self, insert: &calve_sql::Insert) -> Result<Sink> {
-        let query = self.result(&insert.query)?;
+        let query = self.result(&insert.query);
         let hints = insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default();
         let name: Vec<&str> = insert.table.parts.iter().map(String::as_str).collect();
-        let table = self.table(&name, &hints, insert.table.span).map_err(|e| self.missing_sink(e, &name))?;
+        let table = self.table(&name, &hints, insert.table.span).map_err(|e| self.missing_sink(e, &name));
+        // Flink reads the query first
+        let query = query.map_err(|e| match &table {
+            Ok(table) => insert::of_query(e, table, insert),
+            Err(_) => e,
+        })?;
+        let table = table?;
         if table.view.is_some() {
             return Err(Error::new("not-writable", format!("'{}' is a view: it cannot be written", table.path))
                 .with_detail(format!("Sink '{}' does not exists", table.path))

@@ -268,7 +268,7 @@ impl Binder<'_> {
             let last = spec_end.map(|at| self.places.after(at, &["UNBOUNDED"]));
             let distance = match end {
                 Some(Preceding(Some(n))) => expr::span_of(n),
-                _ => last.flatten().map_or(Span::default(), |start| Span { start, end: start }),
+                _ => last.flatten().map_or(Span::default(), |start| self.places.token(start)),
             };
             return Err(invalid(detail, distance).at(call.span));
         }
@@ -291,7 +291,7 @@ impl Binder<'_> {
                 _ => Err(invalid("ROWS value must be a non-negative integral constant", place)),
             };
         }
-        let words = || self.places.nearest(place.start, &["RANGE"], 12).map_or(place, |start| Span { start, ..place });
+        let words = || self.places.nearest(place.start, &["RANGE"], 12).map_or(place, |start| Span { start, end: place.end });
         let key = match call.order.as_slice() {
             [] => return Err(invalid("Window specification must contain an ORDER BY clause", place)),
             [key] => &key.expr.data_type.logical,
@@ -319,7 +319,12 @@ impl Binder<'_> {
             (Some(_), _, Some(last)) => self.places.after(last.start, &["ROWS", "RANGE"]),
             _ => None,
         };
-        start.map_or(function, |start| Span { start, end: start })
+        let end = match spec.frame {
+            None => spec.order.last().map(|key| &key.expr).or(spec.partition.last()).map(|e| expr::span_of(e).end),
+            Some(_) => None,
+        };
+        let place = |start| self.places.token(start);
+        start.map_or(function, |start| end.map_or_else(|| place(start), |end| Span { start, end: end.max(place(start).end) }))
     }
 
     fn spec<'w>(&self, spec: &'w ast::WindowSpec, windows: &'w [ast::NamedWindowDefinition]) -> Result<Spec<'w>> {

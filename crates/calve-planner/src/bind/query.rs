@@ -59,13 +59,13 @@ impl Binder<'_> {
     fn with(&self, with: &ast::With, query: &ast::Query, env: Env<'_>) -> Result<Bound> {
         let place = span::of(&with.with_token.0);
         if with.recursive {
-            let word = self.places.behind(place.start).map_or(place, |start| Span { start, end: start });
+            let word = self.places.behind(place.start).map_or(place, |start| self.places.token(start));
             return Err(Error::unsupported("WITH RECURSIVE").at(word));
         }
         if let ast::SetExpr::Insert(_) | ast::SetExpr::Update(_) | ast::SetExpr::Delete(_) = &*query.body {
             let word = self.places.after(place.start, &["INSERT", "UPDATE", "DELETE"]);
             return Err(Error::unsupported("a statement that changes data inside a query")
-                .at(word.map_or(place, |start| Span { start, end: start })));
+                .at(word.map_or(place, |start| self.places.token(start))));
         }
         let mut queries: Vec<Cte> = Vec::new();
         for cte in &with.cte_tables {

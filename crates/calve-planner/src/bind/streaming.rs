@@ -230,7 +230,7 @@ fn over(input: &Rel, calls: &[OverCall], compared: &[Compared]) -> Result<()> {
     let in_rows = first.function == RowNumber || frames().any(|f| !f.range || f.start != Bound::First);
     if in_rows {
         return Err(refused(
-            "such a window over a column that is no time",
+            &format!("{} over a window in the order of a column that is no time attribute", first.function.name()),
             "OVER windows with UNBOUNDED PRECEDING are not supported when sorting on a non-time attribute column.",
             place,
         ));

@@ -169,6 +169,10 @@ impl Binder<'_> {
             };
             let error =
                 Error::new("unknown-table", format!("table '{}' not found", name.join("."))).with_detail(detail);
+            let databases = self.catalog.similar_databases(&path.catalog);
+            if name.len() > 1 && !databases.is_empty() && !databases.contains(&path.database) {
+                return error.without_database(database, databases.iter().map(String::as_str)).at(place);
+            }
             let similar = self.catalog.similar_tables(&path);
             names::did_you_mean(error, table, similar.iter().map(String::as_str)).at(place)
         })

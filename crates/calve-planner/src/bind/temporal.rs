@@ -39,9 +39,19 @@ pub(crate) fn is_constant(e: &ast::Expr) -> bool {
     super::on_deep_stack(|| e.visit(&mut Reads)).is_continue()
 }
 
-fn unsupported(detail: impl Into<String>, place: Span) -> Error {
-    Error::unsupported("this temporal join").with_detail(detail).at(place)
+/// A temporal join that Flink refuses: `feature` completes "a temporal join".
+fn unsupported(feature: &str, detail: impl Into<String>, place: Span) -> Error {
+    Error::unsupported(format!("a temporal join {feature}")).with_detail(detail).at(place)
 }
+
+/// What a temporal join without keys is called.
+const WITHOUT_KEYS: &str = "without an equality of columns";
+
+/// The way out of other types of joins.
+const JOIN_TYPES: &str = "it is an inner or a LEFT JOIN";
+
+/// The way out of one.
+const NAME_KEYS: &str = "join ON an equality with each column of the versioned table's PRIMARY KEY";
 
 impl Binder<'_> {
     /// `left JOIN table FOR SYSTEM_TIME AS OF time ON ..`, the time being a column of the left side.
@@ -68,16 +78,21 @@ impl Binder<'_> {
         }
         let ExprKind::Column(left_time) = bound.kind else {
             return Err(unsupported(
+                "FOR SYSTEM_TIME AS OF something else than a column",
                 "Temporal table join currently only supports 'FOR SYSTEM_TIME AS OF' left table's time attribute field'",
                 place,
-            ));
+            )
+            .with_hint("name the left table's column that has the WATERMARK, as it is"));
         };
         let right = self.named_table(name, alias.as_ref(), env)?;
         let width = left.0.fields.len();
         let attribute = left.0.time(left_time);
         let condition = match constraint {
             ast::JoinConstraint::On(condition) => Condition::On(condition),
-            _ => return Err(unsupported("Currently the join key in Temporal Table Join can not be empty.", place)),
+            _ => {
+                let detail = "Currently the join key in Temporal Table Join can not be empty.";
+                return Err(unsupported(WITHOUT_KEYS, detail, place).with_hint(NAME_KEYS));
+            }
         };
         let (joined, names) = self.join(left, right, (kind, false), condition, env)?;
         let RelKind::Join { left, right, condition, .. } = joined.kind else {
@@ -88,21 +103,28 @@ impl Binder<'_> {
             Some(TimeAttribute::Proctime) => return Err(lookup(&right, names::span_of(name))),
             None => {
                 return Err(unsupported(
+                    "FOR SYSTEM_TIME AS OF a column that is no time attribute",
                     "Temporal table join currently only supports 'FOR SYSTEM_TIME AS OF' left table's time attribute field",
                     place,
-                ));
+                )
+                .with_hint("declare WATERMARK FOR the column in the left table, and use it as it is"));
             }
         }
         let outer = match kind {
             JoinKind::Inner => false,
             JoinKind::Left => true,
-            JoinKind::Right => return Err(unsupported("Unknown join type RIGHT", place)),
-            JoinKind::Full => return Err(unsupported("Unknown join type FULL", place)),
+            JoinKind::Right => {
+                return Err(unsupported("of type RIGHT", "Unknown join type RIGHT", place).with_hint(JOIN_TYPES));
+            }
+            JoinKind::Full => {
+                return Err(unsupported("of type FULL", "Unknown join type FULL", place).with_hint(JOIN_TYPES));
+            }
         };
         let (keys, condition) = split(condition, width)?;
         let place = names::span_of(name);
         if keys.is_empty() {
-            return Err(unsupported("Currently the join key in Temporal Table Join can not be empty.", place));
+            let detail = "Currently the join key in Temporal Table Join can not be empty.";
+            return Err(unsupported(WITHOUT_KEYS, detail, place).with_hint(NAME_KEYS));
         }
         let Some((right, unique, latest)) = versions(*right)? else {
             return Err(no_key(place));
@@ -113,6 +135,7 @@ impl Binder<'_> {
         let times = (0..right.fields.len()).filter(|i| right.time(*i) == Some(TimeAttribute::Rowtime));
         let Some(right_time) = times.clone().next() else {
             return Err(unsupported(
+                "with a table that has no time attribute",
                 "Event-Time Temporal Table Join requires both primary key and row time attribute in versioned table, but no row time attribute can be found.",
                 place,
             )
@@ -159,7 +182,14 @@ impl Binder<'_> {
         let micros = crate::lower::constant_micros(&instant, EvalContext::new(zone)).map_err(|e| e.at(place))?;
         let micros = micros
             .ok_or_else(|| Error::new("invalid-argument", "the time of FOR SYSTEM_TIME AS OF is NULL").at(place))?;
-        self.named_version(name, alias, micros.div_euclid(1000))
+        self.named_version(name, alias, micros.div_euclid(1000)).map_err(|e| match e.code {
+            "unknown-snapshot" => Error {
+                message: format!("table '{name}' has no snapshot as old as {time}"),
+                span: Some(place),
+                ..e.with_hint("the metadata table '$history' lists the times of snapshots")
+            },
+            _ => e,
+        })
     }
 }
 
@@ -172,6 +202,7 @@ fn no_time(time: &Expr, place: Span) -> Error {
 
 fn no_key(place: Span) -> Error {
     unsupported(
+        "by something else than the versioned table's primary key",
         "Temporal Table Join requires primary key in versioned table, but no primary key can be found.",
         place,
     )
@@ -190,7 +221,9 @@ fn lookup(right: &Rel, place: Span) -> Error {
             _ => break None,
         }
     };
-    let error = Error::unsupported("a lookup join, FOR SYSTEM_TIME AS OF a processing time").at(place);
+    let error = Error::unsupported("a lookup join, FOR SYSTEM_TIME AS OF a processing time")
+        .with_hint("leave FOR SYSTEM_TIME AS OF out to join with the table as it is")
+        .at(place);
     match table {
         Some(table) => error.with_detail(format!(
             "Processing-time temporal join is not supported yet: the source of '{}' has no lookups.",
@@ -200,8 +233,11 @@ fn lookup(right: &Rel, place: Span) -> Error {
     }
 }
 
-/// The equalities of a value of the left side with a column of the right one, and what else the condition asks for.
-fn split(condition: Option<Expr>, width: usize) -> Result<(Vec<(Expr, usize)>, Option<Expr>)> {
+/// A value of the left side that is equal to a column of the right one.
+type Key = (Expr, usize);
+
+/// The keys of a condition, and what else it asks for.
+fn split(condition: Option<Expr>, width: usize) -> Result<(Vec<Key>, Option<Expr>)> {
     let mut keys = vec![];
     let mut rest: Option<Expr> = None;
     let mut conjuncts = vec![];

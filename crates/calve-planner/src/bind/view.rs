@@ -114,6 +114,10 @@ impl CatalogReader for AsOfView<'_> {
         self.session.similar_tables(path)
     }
 
+    fn similar_databases(&self, catalog: &str) -> Vec<String> {
+        self.session.similar_databases(catalog)
+    }
+
     fn catalogs(&self) -> Vec<String> {
         self.session.catalogs()
     }
@@ -149,16 +153,20 @@ impl Binder<'_> {
             within: Some(&within),
             views: self.views,
         };
-        let mut rel = inner.result(&view.query).map_err(|e| in_view(e, entry, place))?;
+        let mut rel = inner.result(&view.query).map_err(|e| in_view(e, entry, self.within.is_none(), place))?;
         walk::place_relation(&mut rel, place)?;
         with_columns(rel, entry, place)
     }
 }
 
 /// The error of a view's query, which is not in the statement, at the place where the view stands.
-fn in_view(mut error: Error, view: &TableEntry, place: Span) -> Error {
+/// The message names the view that has the error and the one that the statement names, not those between them.
+fn in_view(mut error: Error, view: &TableEntry, outermost: bool, place: Span) -> Error {
     error.span = None;
-    error.message = format!("view '{}': {}", view.path, error.message);
+    let named = error.message.starts_with("view '") && error.message.contains("': ");
+    if outermost || !named {
+        error.message = format!("view '{}': {}", view.path, error.message);
+    }
     error.at(place)
 }
 

@@ -116,7 +116,10 @@ impl Binder<'_> {
         let Some(time) = descriptor(time, &rel)? else {
             // a column is no DESCRIPTOR, but Flink looks for it first
             let namespace = Namespace::default();
-            self.expr(time, &Scope::new(env, &namespace, "window function"))?;
+            self.expr(time, &Scope::new(env, &namespace, "window function")).map_err(|e| match name_of(time) {
+                Some(name) => e.with_hint(format!("write DESCRIPTOR({name})")),
+                None => e,
+            })?;
             return Err(inapplicable(function, &rel, &["?".to_owned()], call.place));
         };
         let lengths = self.lengths(function, lengths, &rel, call, env)?;
@@ -129,7 +132,7 @@ impl Binder<'_> {
                 .with_hint("SET 'execution.runtime-mode' = 'streaming'")
                 .at(call.place));
         }
-        derived(windowed(rel, time, window, partition)?, None, alias).map(Some)
+        derived(windowed(rel, (time.0, call.place), window, partition)?, None, alias).map(Some)
     }
 
     /// The table that a function reads, and the columns of its PARTITION BY.
@@ -152,7 +155,13 @@ impl Binder<'_> {
             }
             other => {
                 let namespace = Namespace::default();
-                let value = self.expr(other, &Scope::new(env, &namespace, "window function"))?;
+                let value =
+                    self.expr(other, &Scope::new(env, &namespace, "window function")).map_err(|e| {
+                        match name_of(other) {
+                            Some(name) => e.with_hint(format!("write TABLE {name}")),
+                            None => e,
+                        }
+                    })?;
                 let name = rules::sql_name(&value.data_type.logical);
                 Err(Error::new("invalid-argument", format!("{} takes a table", function.name()))
                     .with_detail(format!(
@@ -230,7 +239,7 @@ impl Binder<'_> {
                     "The window function requires the timecol is a time attribute type, but is {}.",
                     field.data_type.logical
                 ))
-                .with_hint("declare WATERMARK FOR it in the table, and use it as it is")
+                .with_hint(no_attribute_hint(rel, function != Function::Session))
                 .at(place));
         }
         let mut its_type = rules::sql_name(&field.data_type.logical);
@@ -249,8 +258,56 @@ impl Binder<'_> {
     }
 }
 
-/// The rows of a relation with their windows.
-pub(super) fn windowed(rel: Rel, (time, _): (usize, Span), window: Window, partition: Vec<usize>) -> Result<Rel> {
+/// The way out where a timestamp is no time attribute in streaming mode: a WATERMARK, where a table can have one, or
+/// batch mode, where it runs what is asked for.
+pub(super) fn no_attribute_hint(rel: &Rel, batch_runs_it: bool) -> &'static str {
+    match (is_iceberg(rel), batch_runs_it) {
+        (true, true) => {
+            "SET 'execution.runtime-mode' = 'batch', where any timestamp will do: an Iceberg table holds no WATERMARK"
+        }
+        (true, false) => "an Iceberg table holds no WATERMARK, and batch mode has no SESSION windows",
+        (false, true) => {
+            "declare WATERMARK FOR it in its table and use it as it is, or SET 'execution.runtime-mode' = 'batch', where \
+             any timestamp will do"
+        }
+        (false, false) => "declare WATERMARK FOR it in its table, and use it as it is",
+    }
+}
+
+/// Whether the rows are those of one Iceberg table, which has no definition of Flink's, with a connector.
+fn is_iceberg(mut rel: &Rel) -> bool {
+    loop {
+        match &rel.kind {
+            RelKind::Scan { table, .. } => {
+                return table.options.get("connector").is_none_or(|connector| connector == "iceberg");
+            }
+            RelKind::Project { input, .. } | RelKind::Watermark { input, .. } | RelKind::Filter { input, .. } => {
+                rel = input;
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// The rows of a relation with the windows of a column of times; a call of a function says which.
+///
+/// # Errors
+/// `invalid-window` for windows of which a row would fall into too many.
+pub(super) fn windowed(rel: Rel, (time, place): (usize, Span), window: Window, partition: Vec<usize>) -> Result<Rel> {
+    if window.overlap() > Window::MOST {
+        let (name, step, shift) = match window {
+            Window::Cumulate { step, .. } => ("CUMULATE", step, "step"),
+            Window::Hop { slide, .. } => ("HOP", slide, "slide"),
+            Window::Tumble { size, .. } => ("TUMBLE", size, "size"),
+            Window::Session { gap } => ("SESSION", gap, "gap"),
+        };
+        return Err(Error::new(
+            "invalid-window",
+            format!("each row falls into {} windows of {name}, and {} is the most", window.overlap(), Window::MOST),
+        )
+        .with_hint(format!("take a {shift} longer than {step} ms, or shorter windows"))
+        .at(place));
+    }
     let time_type = &rel.fields.get(time).ok_or_else(|| Error::internal("no column of times"))?.data_type.logical;
     let time_type = time_type.clone();
     let mut fields = rel.fields.clone();

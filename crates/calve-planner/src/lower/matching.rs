@@ -5,13 +5,16 @@ use std::sync::Arc;
 use calve_stream::aggregate::Call;
 use calve_stream::matching::{self as stream, Navigation as Place};
 use calve_types::{DataType, Error, Result, arrow as mapping};
+use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{Field as ArrowField, Schema};
 use datafusion::common::{Column, DFSchema};
-use datafusion::logical_expr::Expr as DfExpr;
+use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_expr::create_physical_expr;
 
 use super::expr::{Scope, Subqueries, references};
+use super::plans::last_column;
 use super::stream::{Pending, placed, resolved, sort_options};
 use super::{Lowered, Lowering, failed};
 use crate::matching::{Formula, Match, NavigationValue};
@@ -37,9 +40,10 @@ impl Lowering<'_> {
             return Err(Error::unsupported("MATCH_RECOGNIZE in a correlated subquery"));
         }
         let scope = Scope::new(&input, 0, Subqueries::new());
-        let mut exprs: Vec<DfExpr> = vec![];
-        let order = matching.order.iter().map(|key| self.expr(&key.expr, &scope)).collect::<Result<Vec<_>>>()?;
-        exprs.extend(order);
+        let mut exprs = matching.order.iter().map(|key| self.expr(&key.expr, &scope)).collect::<Result<Vec<_>>>()?;
+        // rows that are equal in the order stay in the order of arrival, which a sort does not keep
+        let (source, number) = numbered_rows(input.plan.clone())?;
+        exprs.push(number);
         let definitions = matching.definitions.iter();
         let definitions = definitions
             .map(|formula| formula.as_ref().map(|f| self.draft(f, &input, &scope, &mut exprs)).transpose())
@@ -50,14 +54,15 @@ impl Lowering<'_> {
         let mut all: Vec<(DfExpr, String)> =
             input.columns.iter().map(|c| (DfExpr::Column(c.clone()), c.name.clone())).collect();
         all.extend(exprs.into_iter().map(|e| (e, "e".to_owned())));
-        let (plan, _) = self.project("in", input.plan, all)?;
+        let (plan, _) = self.project("in", source, all)?;
         let schema = Arc::new(plan.schema().as_arrow().clone());
         let positions: Vec<usize> = (width..schema.fields().len()).collect();
         let ready = |draft: Draft| formula(draft, &positions, &schema);
         let named = fields.iter().map(|f| mapping::field(&self.names.unique(&f.name), &f.data_type));
+        let order = matching.order.iter().map(sort_options).chain([SortOptions::default()]);
         let operator = stream::Match {
             keys: matching.partition.clone(),
-            order: positions.iter().copied().zip(matching.order.iter().map(sort_options)).collect(),
+            order: positions.iter().copied().zip(order).collect(),
             elements: matching.elements.clone(),
             skip: matching.skip,
             within: matching.within,
@@ -109,6 +114,14 @@ impl Lowering<'_> {
         let values = Scope { columns: values, outer: Default::default(), level: 0, subqueries: Subqueries::new() };
         Ok(Draft { navigations, exprs: self.exprs(&formula.exprs, &values)? })
     }
+}
+
+/// The rows with their numbers in the order of arrival.
+fn numbered_rows(plan: LogicalPlan) -> Result<(LogicalPlan, DfExpr)> {
+    let plan = LogicalPlanBuilder::from(plan).window(vec![row_number()]).and_then(LogicalPlanBuilder::build);
+    let plan = plan.map_err(failed)?;
+    let number = DfExpr::Column(last_column(&plan)?);
+    Ok((plan, number))
 }
 
 fn numbered(index: usize) -> Column {

@@ -5,6 +5,8 @@
 //! columns gets a qualifier of its own, so that names may repeat as they may in Flink.
 //!
 //! * `relation`: one function for each kind of relation.
+//! * `window`, `temporal`, `watermark` and `matching`: what is done in time, mostly by operators of calve-stream.
+//! * `stream`: the changelog of a query whose rows change, as [`crate::stream`] planned it.
 //! * Expressions become native DataFusion expressions or kernels of calve-functions.
 //! * Subqueries become joins here, in `subquery`, because DataFusion's own rewrites take a second row of a scalar
 //!   subquery for another row of the result and do not know NOT IN with NULLs inside of expressions.

@@ -9,7 +9,7 @@ use super::top::top_n;
 use super::window::in_time;
 use super::{Kinds, Node, NodeKind, On, call, columns, refused, subquery};
 use crate::bind::walk;
-use crate::expr::{Expr, ExprKind, OverFunction};
+use crate::expr::{Expr, ExprKind, OverCall, OverFunction};
 use crate::rel::{self, Rel, RelKind, SetOpKind};
 
 /// The operators of a bound query in streaming mode.
@@ -142,8 +142,13 @@ fn kind(rel: &Rel, needed: Option<&BTreeSet<usize>>) -> Result<Node> {
                 (true, true) => return Err(refused("OVER windows in time of rows that change", place)),
                 _ => {}
             }
-            if !calls.iter().all(|c| matches!(c.function, OverFunction::Aggregate(_)) && c.order.len() == 1) {
-                return Err(refused("such a function over a window", place));
+            let ordered = |c: &&OverCall| matches!(c.function, OverFunction::Aggregate(_)) && c.order.len() == 1;
+            if let Some(call) = calls.iter().find(|c| !ordered(c)) {
+                let what = match call.order.len() {
+                    0 | 1 => "a column that is no time attribute",
+                    _ => "more than one column",
+                };
+                return Err(refused(&format!("{} over a window in the order of {what}", call.function.name()), place));
             }
             Node::new(NodeKind::Over { input: Box::new(node), calls: calls.clone() }, fields, Kinds::ALL)
         }

@@ -32,7 +32,7 @@ pub(super) fn filtered(input: Node, predicate: &Expr) -> Result<Node> {
         return Ok(node);
     }
     // a comparison with NULL lets nothing through: then rows without a value need not be there
-    let strict = rest.iter().all(is_strict);
+    let strict = rest.iter().all(|part| is_strict(part) && lacks_value_of_nothing(part));
     let (node, rest) = joined_values(node, rest, if strict { JoinKind::Inner } else { JoinKind::Left })?;
     let Some(condition) = all_and(rest)? else { return Ok(node) };
     let node = filter(node, condition);
@@ -71,6 +71,43 @@ fn is_strict(part: &Expr) -> bool {
         _ => false,
     }
 }
+
+/// Whether each scalar subquery of an expression is NULL for a row for which it finds nothing: then such a row need not be
+/// there to be compared. COUNT is 0.
+fn lacks_value_of_nothing(expr: &Expr) -> bool {
+    !walk::any(expr, &mut |e| match &e.kind {
+        ExprKind::Subquery { query, .. } => refers(query) && !is_null_of_nothing(query),
+        _ => false,
+    })
+}
+
+fn is_null_of_nothing(query: &Rel) -> bool {
+    let mut rel = query;
+    let mut strict = true;
+    while let RelKind::Project { input, exprs } = &rel.kind {
+        strict &= exprs.iter().all(|e| {
+            let is_other = |e: &Expr| match &e.kind {
+                ExprKind::Column(_) | ExprKind::Cast { .. } => false,
+                ExprKind::Call { function, .. } => !matches!(function.name, "+" | "-" | "*" | "/"),
+                _ => true,
+            };
+            !walk::any(e, &mut |e| is_other(e))
+        });
+        rel = input;
+    }
+    match &rel.kind {
+        RelKind::Aggregate { groups, calls, .. } if groups.is_empty() => {
+            strict && calls.iter().all(|call| call.function.name != "COUNT")
+        }
+        _ => strict,
+    }
+}
+
+/// Aggregates that are NULL of no rows.
+const NULL_OF_NOTHING: &[&str] = &[
+    "SUM", "AVG", "MIN", "MAX", "STDDEV_POP", "STDDEV_SAMP", "STDDEV", "VAR_POP", "VAR_SAMP", "VARIANCE", "LISTAGG",
+    "FIRST_VALUE", "LAST_VALUE",
+];
 
 /// `[NOT] EXISTS` and `[NOT] IN` as joins; the node itself if the condition is another one.
 fn semi_join(node: Node, part: &Expr) -> Result<std::result::Result<Node, Node>> {
@@ -261,6 +298,11 @@ fn scalar(node: Node, query: &Rel, kind: JoinKind, place: Span) -> Result<(Node,
     }
     let (pulled, calls) = match &rel.kind {
         RelKind::Aggregate { input, groups, calls } if groups.is_empty() => {
+            // COUNT of nothing is put in place below
+            let is_known = |name: &str| name == "COUNT" || NULL_OF_NOTHING.contains(&name);
+            if calls.iter().any(|call| !is_known(call.function.name)) {
+                return Err(correlated(place));
+            }
             let mut parts = calls.iter().flat_map(|c| c.args.iter().chain(&c.filter));
             if parts.any(|e| refers_expr(e) || !plain(e)) {
                 return Err(correlated(place));

@@ -61,8 +61,17 @@ pub fn expression(sql: &str) -> calve_sql::ast::Expr {
 
 pub struct Tables;
 
-/// The same tables in streaming mode, and `timed`, which has a rowtime attribute.
+/// The same tables in streaming mode, `timed`, which has a rowtime attribute, and sinks.
 pub struct Streaming;
+
+/// Sinks of streams: their connectors and keys; the last two are Iceberg's.
+const SINKS: &[(&str, Option<&str>, &[&str])] = &[
+    ("files", Some("filesystem"), &[]),
+    ("printed", Some("print"), &[]),
+    ("nowhere", Some("blackhole"), &[]),
+    ("keyless", None, &[]),
+    ("keyed", None, &["k"]),
+];
 
 impl CatalogReader for Streaming {
     fn current(&self) -> (&str, &str) {
@@ -70,6 +79,12 @@ impl CatalogReader for Streaming {
     }
 
     fn table(&self, path: &TablePath, hints: &[(String, String)]) -> Result<Option<Arc<TableEntry>>> {
+        if let Some((_, connector, key)) = SINKS.iter().find(|(name, ..)| *name == path.table) {
+            let mut table = entry(path, &[], "k INT NOT NULL, c BIGINT");
+            table.options.extend(connector.map(|c| ("connector".to_owned(), c.to_owned())));
+            table.primary_key = key.iter().map(|k| (*k).to_owned()).collect();
+            return Ok(Some(Arc::new(table)));
+        }
         if path.table == "timed" {
             let mut table = entry(path, &[], "ts TIMESTAMP(3), a INT, m TIMESTAMP(3)");
             table.columns[2].kind = ColumnKind::Metadata { key: "v".to_owned(), is_virtual: true };
@@ -158,6 +173,14 @@ pub fn stream(sql: &str) -> Result<Rel> {
     match parse_one(sql)? {
         Statement::Query(query) => bind::query(&query, &Streaming),
         other => panic!("no query: {other:?}"),
+    }
+}
+
+/// As [`insert`], in streaming mode.
+pub fn stream_insert(sql: &str) -> Result<Sink> {
+    match parse_one(sql)? {
+        Statement::Insert(insert) => bind::insert(&insert, &Streaming),
+        other => panic!("no insert: {other:?}"),
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod catalog;
+mod changes;
 mod insert;
 mod over;
 mod query;

@@ -157,7 +157,6 @@ fn features() {
             "aggregates of a correlated LATERAL query without LEFT JOIN",
         ),
         ("SELECT id FROM t ORDER BY id OFFSET 3 ROWS", "OFFSET without LIMIT or FETCH"),
-        ("SELECT PARSE_JSON(name) FROM t", "the function PARSE_JSON"),
         (
             "SELECT SUM(id) OVER (w ROWS 1 PRECEDING) FROM t WINDOW w AS (ORDER BY id)",
             "a frame of a window that extends another one",

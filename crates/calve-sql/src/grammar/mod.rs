@@ -95,7 +95,7 @@ fn check(tokens: &mut [TokenWithSpan], end: Span, read: impl FnOnce(&mut Grammar
             }
             return Ok(());
         }
-        Ok(()) => Stop { at, found: at, wanted: "the end of the statement", error: None },
+        Ok(()) => Stop { at, found: at, wanted: END, error: None },
         Err(stop) => stop,
     };
     Err(error(tokens, end, stop))
@@ -108,12 +108,12 @@ fn error(tokens: &[TokenWithSpan], end: Span, stop: Stop) -> Error {
     }
     match tokens.get(stop.at).map(|t| &t.token) {
         Some(Token::Word(w)) if w.quote_style.is_none() && is_reserved(&w.value) && stop.wanted.starts_with('a') => {
-            hinted(reserved_word(stop.wanted, &w.value, place), tokens, stop.at)
+            hinted(reserved_word(stop.wanted, &w.value, place), tokens, &stop)
         }
         Some(token) => hinted(
             Error::new("syntax-error", format!("expected {}, found '{token}'", stop.wanted)).at(place),
             tokens,
-            stop.at,
+            &stop,
         ),
         None => {
             Error::new("syntax-error", format!("expected {}, found the end of the statement", stop.wanted)).at(place)
@@ -121,13 +121,71 @@ fn error(tokens: &[TokenWithSpan], end: Span, stop: Stop) -> Error {
     }
 }
 
+/// What a statement that is whole wants.
+const END: &str = "the end of the statement";
+
+/// The way out where the next statement follows without a `;`.
+pub(crate) const MISSING_SEMICOLON: &str = "is a ; missing before it?";
+
+/// Whether a token begins a line as a statement does.
+pub(crate) fn begins_statement(tokens: &[TokenWithSpan], at: usize) -> bool {
+    const FIRST: [&str; 16] = [
+        "ALTER", "ANALYZE", "BEGIN", "CREATE", "DELETE", "DESCRIBE", "DROP", "EXECUTE", "EXPLAIN", "INSERT", "RESET",
+        "SELECT", "SET", "SHOW", "UPDATE", "USE",
+    ];
+    let Some(token) = tokens.get(at) else { return false };
+    let line = at.checked_sub(1).and_then(|before| tokens.get(before)).map_or(0, |t| t.span.end.line);
+    token.span.start.line > line
+        && matches!(&token.token, Token::Word(w)
+            if w.quote_style.is_none() && FIRST.iter().any(|first| w.value.eq_ignore_ascii_case(first)))
+}
+
+/// What to write in the place of a function that Flink does not have, if a token is its name or among its arguments.
+fn foreign_call(tokens: &[TokenWithSpan], at: usize) -> Option<&'static str> {
+    /// How many tokens an argument is looked for: more are no slip of a call's first ones.
+    const NEAR: usize = 32;
+    let name = |at: usize| match tokens.get(at).map(|t| &t.token) {
+        Some(Token::Word(w)) if w.quote_style.is_none() => crate::foreign::instead_of(&w.value),
+        _ => None,
+    };
+    let opens = |at: usize| matches!(tokens.get(at).map(|t| &t.token), Some(Token::LParen));
+    if opens(at + 1) && name(at).is_some() {
+        return name(at);
+    }
+    let mut closed = 0_usize;
+    for before in (0..at).rev().take(NEAR) {
+        match tokens.get(before).map(|t| &t.token) {
+            Some(Token::RParen) => closed += 1,
+            Some(Token::LParen) if closed > 0 => closed -= 1,
+            Some(Token::LParen) => return before.checked_sub(1).and_then(name),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// An error with the way out of a mistake that is often made.
-fn hinted(error: Error, tokens: &[TokenWithSpan], at: usize) -> Error {
+fn hinted(error: Error, tokens: &[TokenWithSpan], stop: &Stop) -> Error {
+    let at = stop.at;
     let word = |at: usize, word: &str| {
         matches!(tokens.get(at).map(|t| &t.token), Some(Token::Word(w))
             if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
     };
-    let hint = if word(at, "MINUS") {
+    let versioned =
+        |at: usize, names: &[&str]| names.iter().any(|name| word(at, name)) && word(at + 1, "AS") && word(at + 2, "OF");
+    let hint = if stop.wanted == END && begins_statement(tokens, at) {
+        MISSING_SEMICOLON
+    } else if at.checked_sub(1).is_some_and(|name| versioned(name, &["VERSION"]))
+        || versioned(at, &["SYSTEM_VERSION", "VERSION"])
+    {
+        "write the snapshot behind the table's name: /*+ OPTIONS('snapshot-id' = '..') */"
+    } else if versioned(at, &["TIMESTAMP"]) {
+        "write FOR SYSTEM_TIME AS OF TIMESTAMP '..'"
+    } else if let Some(hint) = foreign_call(tokens, at) {
+        hint
+    } else if matches!(tokens.get(at).map(|t| &t.token), Some(Token::DoubleColon)) {
+        "write CAST(x AS type)"
+    } else if word(at, "MINUS") {
         "write EXCEPT"
     } else if (word(at, "LEFT") || word(at, "RIGHT")) && (word(at + 1, "SEMI") || word(at + 1, "ANTI")) {
         "Flink SQL has no SEMI or ANTI joins: use [NOT] EXISTS or [NOT] IN"

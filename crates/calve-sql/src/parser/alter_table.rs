@@ -4,9 +4,10 @@ use calve_types::{Error, Result};
 use sqlparser::tokenizer::Token;
 
 use super::Parser;
+use crate::reserved::reserved_word;
 use crate::statement::{
-    AddedPartition, AlterTable, AlterTableChange, AlteredElements, ColumnKind, ColumnPosition, Ident, PartitionField,
-    Statement,
+    AddedPartition, AlterTable, AlterTableChange, AlteredElements, ColumnKind, ColumnPosition, Ident, Name,
+    PartitionField, Statement,
 };
 
 impl Parser {
@@ -15,6 +16,7 @@ impl Parser {
         self.expect_keywords(&["ALTER", "TABLE"])?;
         let if_exists = self.if_exists();
         let name = self.name("the name of a table")?;
+        self.no_column_word(&name)?;
         let change = if self.keyword("RENAME") {
             self.rename()?
         } else if self.keyword("SET") {
@@ -43,6 +45,24 @@ impl Parser {
             return Err(self.expected("RENAME, SET, RESET, ADD, MODIFY or DROP"));
         };
         Ok(Statement::AlterTable(Box::new(AlterTable { name, if_exists, change, span })))
+    }
+
+    /// Refuses the word COLUMN, which other databases write behind ADD, MODIFY, DROP and RENAME.
+    fn no_column_word(&mut self, table: &Name) -> Result<()> {
+        let verb = ["ADD", "MODIFY", "DROP", "RENAME"].into_iter().find(|verb| self.is_keyword(0, verb));
+        let Some(verb) = verb.filter(|_| self.is_keyword(1, "COLUMN")) else { return Ok(()) };
+        let mut way_out = format!("leave COLUMN out: ALTER TABLE {} {verb}", table.parts.join("."));
+        let mut ahead = 2;
+        while let Some(Token::Word(word)) = self.peek(ahead) {
+            way_out.push_str(&format!(" {word}"));
+            ahead += 1;
+        }
+        if self.peek(ahead).is_some() {
+            way_out.push_str(" ..");
+        }
+        self.at += 1;
+        let what = if verb == "RENAME" { "TO or a column name" } else { "a column name" };
+        Err(Error { hint: Some(way_out), ..reserved_word(what, "COLUMN", self.span()) })
     }
 
     /// `PARTITION FIELD ..`, behind ADD, DROP or REPLACE.
@@ -136,6 +156,7 @@ impl Parser {
         elements.primary_key = defined.primary_key;
         elements.watermark = defined.watermark;
         elements.unique.extend(defined.unique);
+        elements.unique.extend(defined.unique_constraints);
         for column in defined.columns {
             if column.kind == ColumnKind::OfQuery {
                 return Err(self.expected("a data type"));

@@ -70,6 +70,7 @@ impl Parser {
             columns: vec![],
             primary_key: None,
             unique: vec![],
+            unique_constraints: vec![],
             watermark: None,
             comment: None,
             distribution: None,
@@ -180,7 +181,7 @@ impl Parser {
             if self.keyword("UNIQUE") {
                 self.list(|p| p.ident("a column name"))?;
                 self.enforced();
-                table.unique.push(span.to(self.last_span()));
+                table.unique_constraints.push(span.to(self.last_span()));
                 return Ok(());
             }
             self.expect_keywords(&["PRIMARY", "KEY"])?;

@@ -3,6 +3,7 @@
 use calve_types::{Error, Location, Result, Span};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use crate::grammar::{MISSING_SEMICOLON, begins_statement};
 use crate::hints::Hints;
 use crate::reserved::{is_reserved, reserved_word};
 use crate::script::ScriptStatement;
@@ -84,7 +85,11 @@ impl Parser {
     }
 
     pub(crate) fn expect_end(&self) -> Result<()> {
-        if self.is_end() { Ok(()) } else { Err(self.expected("the end of the statement")) }
+        if self.is_end() {
+            return Ok(());
+        }
+        let error = self.expected("the end of the statement");
+        Err(if begins_statement(&self.tokens, self.at) { error.with_hint(MISSING_SEMICOLON) } else { error })
     }
 
     pub(crate) fn is_keyword(&self, ahead: usize, keyword: &str) -> bool {

@@ -22,8 +22,10 @@ pub struct CreateTable {
     pub columns: Vec<ColumnDef>,
     /// The primary key, inline or as a table constraint.
     pub primary_key: Option<PrimaryKey>,
-    /// Where `UNIQUE` stands, for each time it does.
+    /// Where `UNIQUE` stands behind a column, for each time it does.
     pub unique: Vec<Span>,
+    /// Where `UNIQUE (..)` stands among the columns, for each time it does.
+    pub unique_constraints: Vec<Span>,
     /// `WATERMARK FOR column AS expr`.
     pub watermark: Option<Watermark>,
     /// `COMMENT`.

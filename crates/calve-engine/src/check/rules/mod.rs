@@ -2,6 +2,7 @@
 //! session warns of it, too, by the same code.
 
 pub(crate) mod duplicate_option;
+mod invalid_option;
 pub(super) mod ineffective_option;
 pub(super) mod key_without_upsert;
 pub(super) mod not_portable;
@@ -20,6 +21,7 @@ use super::Finding;
 use super::names;
 use crate::catalogs::CatalogKind;
 use crate::resolve::{IcebergHandle, Resolved, downcast, full_path};
+use crate::result::Warning;
 use crate::session::Session;
 
 /// A statement as rules see it.
@@ -44,6 +46,16 @@ pub(super) fn check(seen: &Seen<'_>, found: &mut Vec<Finding>) {
     upsert_table::check(seen, found);
     streaming_upsert_read::check(seen, found);
     not_portable::check(seen, found);
+}
+
+/// Warnings about each option that a statement gives to an Iceberg table: names that look misspelt, and values that do not
+/// fit.
+pub(crate) fn option_warnings(given: &[Property]) -> impl Iterator<Item = Warning> {
+    given.iter().filter_map(|option| {
+        unknown_option::misspelt(&option.key, Place::Table)
+            .or_else(|| invalid_option::stored(option, Place::Table))
+            .map(|warning| warning.at(option.span))
+    })
 }
 
 /// An option of a statement.

@@ -1,11 +1,12 @@
-//! `partition-not-in-key`, `upsert-format-v1`: a table whose properties ask for upserts that its INSERTs will be refused.
-//! Flink creates it, and fails at the first INSERT.
+//! `upsert-without-key`, `partition-not-in-key`, `upsert-format-v1`: a table whose properties ask for upserts that its
+//! INSERTs will be refused. Flink creates it, and fails at the first INSERT: it is an error there and a warning here.
 
 use std::collections::BTreeMap;
 
 use calve_iceberg::write::{WriteOptions, check as check_write};
 
 use super::{Finding, Seen};
+use crate::check::Severity;
 
 /// Tells of a table at its definition what an INSERT would be refused for.
 pub(super) fn check(seen: &Seen<'_>, found: &mut Vec<Finding>) {
@@ -18,6 +19,6 @@ pub(super) fn check(seen: &Seen<'_>, found: &mut Vec<Finding>) {
     if let Err(error) = check_write(&table, &options) {
         let switch = |p: &&calve_sql::Property| matches!(p.key.as_str(), "write.upsert.enabled" | "upsert-enabled");
         let place = properties.iter().find(switch).map_or(seen.place, |property| property.span);
-        found.push(Finding::of_error(error, place));
+        found.push(Finding { severity: Severity::Warning, ..Finding::of_error(error, place) });
     }
 }

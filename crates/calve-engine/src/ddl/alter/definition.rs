@@ -466,7 +466,7 @@ fn column_name(name: &Name) -> Result<&str> {
 /// An error of an expression inside the statement.
 fn within(error: Error, sentence: &str) -> Error {
     let cause = error.detail.clone().unwrap_or_else(|| error.message.clone());
-    error.with_detail(format!("Failed to execute ALTER TABLE statement.\n{sentence}\n{cause}"))
+    failed(error.with_detail(format!("{sentence}\n{cause}")))
 }
 
 fn failed(error: Error) -> Error {

@@ -9,7 +9,6 @@ use calve_iceberg::catalog::Catalog;
 use calve_iceberg::catalog::alter::{
     self, Alteration, ColumnPlace, PartitionRef, PartitionTerm, SchemaChange, SpecChange, is_reserved,
 };
-use calve_options::Place;
 use calve_planner::TablePath;
 use calve_sql::{AlterTable, AlterTableChange, AlteredElements, ColumnPosition, PartitionField, Property};
 use calve_types::{Error, Result};
@@ -18,7 +17,7 @@ use super::super::define::{as_flink_keeps, refuse_in_iceberg};
 use super::super::table::transform;
 use super::{definition, is_partition_field};
 use crate::catalogs::object::{DefinedColumn, TableDef};
-use crate::check::rules::unknown_option;
+use crate::check::rules::option_warnings;
 use crate::definition::of_entry;
 use crate::resolve::{Resolved, iceberg_entry};
 use crate::result::Warning;
@@ -41,7 +40,11 @@ pub(super) async fn alter(
     let plan = |base: &Table| {
         let entry = iceberg_entry(path.clone(), catalog.clone(), base.clone(), BTreeMap::new())?;
         let old = as_flink_keeps(of_entry(&entry));
-        let new = as_flink_keeps(definition::altered(old.clone(), path, statement, &resolved, streaming)?);
+        let altered = definition::altered(old.clone(), path, statement, &resolved, streaming);
+        let new = as_flink_keeps(altered.map_err(|e| match e.code {
+            "invalid-watermark" => e.with_hint(NO_WATERMARK),
+            _ => e,
+        })?);
         alteration(&old, &new, statement)
     };
     alter::alter(catalog.as_ref(), table, plan).await.map_err(|e| e.at(statement.name.span))?;
@@ -49,10 +52,14 @@ pub(super) async fn alter(
     Ok(())
 }
 
+/// The way out of a watermark for an Iceberg table.
+const NO_WATERMARK: &str = "an Iceberg table holds no watermark: SET 'execution.runtime-mode' = 'batch', where windows take \
+                            any timestamp";
+
 /// What is odd about a statement that was carried out.
 fn warn(statement: &AlterTable, warnings: &mut Vec<Warning>) {
     if let AlterTableChange::Set(given) = &statement.change {
-        warnings.extend(given.iter().filter_map(|p| Some(unknown_option::misspelt(&p.key, Place::Table)?.at(p.span))));
+        warnings.extend(option_warnings(given));
         for option in given.iter().filter(|p| is_reserved(&p.key)) {
             let message = format!("option '{}' has no effect: the table's metadata tells it", option.key);
             warnings.push(Warning::new("ineffective-option", message).at(option.span));

@@ -19,7 +19,7 @@ use calve_types::{Error, Result, Span};
 pub(crate) use partitions::partition;
 
 use super::define::as_flink_keeps;
-use super::table::{already_exists, exists, table_path};
+use super::table::{already_exists, exists, table_path, unique_constraint};
 use crate::catalogs::CatalogKind;
 use crate::catalogs::object::{CatalogObject, TableDef};
 use crate::check::rules::duplicate_option;
@@ -165,11 +165,7 @@ fn check_statement(alter: &AlterTable, warnings: &mut Vec<Warning>) -> Result<()
     if let Some(key) = &elements.primary_key {
         check_not_enforced(key)?;
     }
-    for unique in &elements.unique {
-        let message = format!("UNIQUE in line {} is not enforced and ignored", unique.start.line);
-        warnings.push(Warning::new("unique-ignored", message).at(*unique));
-    }
-    Ok(())
+    elements.unique.first().map_or(Ok(()), |place| Err(unique_constraint(*place)))
 }
 
 fn check_not_enforced(key: &PrimaryKey) -> Result<()> {

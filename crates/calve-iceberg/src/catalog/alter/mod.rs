@@ -33,8 +33,9 @@ pub struct Alteration {
 }
 
 /// Changes a table: `plan` says what changes in a version of it, and is asked again for a newer one when another commit
-/// came first, so that what it checked holds for the version that is changed. Nothing is committed if nothing changes. One commit, and
-/// before it another one for a cherry-picked snapshot whose files are added by a new one, as in Flink's connector.
+/// came first, so that what it checked holds for the version that is changed. Nothing is committed if nothing changes.
+/// One commit, and before it another one for a cherry-picked snapshot whose files are added by a new one, as in Flink's
+/// connector.
 ///
 /// # Errors
 /// What `plan` answers; what Iceberg refuses, with the Java library's sentence as detail; those of

@@ -7,7 +7,7 @@ use calve_types::{Error, Result};
 use iceberg::TableUpdate;
 use iceberg::spec::{FormatVersion, MAIN_BRANCH, SnapshotReference, SnapshotRetention, TableProperties};
 
-use crate::commit::{self, Picked};
+use crate::commit::{self, Picked, unknown_snapshot};
 use crate::table::Table;
 
 /// The key that makes a snapshot the current one.
@@ -152,10 +152,4 @@ fn cherry_pick(base: &Table, snapshot_id: i64) -> Result<Option<TableUpdate>> {
         Picked::FastForward => set_main(base, snapshot_id),
         Picked::Append => Ok(None),
     }
-}
-
-fn unknown_snapshot(id: i64, sentence: &str) -> Error {
-    Error::new("unknown-snapshot", format!("the table has no snapshot {id}"))
-        .with_detail(format!("{sentence}: {id}"))
-        .with_hint("the table's $snapshots lists them")
 }

@@ -5,10 +5,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use calve_types::{DataType, Error, Result};
-use iceberg::spec::{Literal, NestedField, NestedFieldRef, PrimitiveLiteral, PrimitiveType, Schema, Type};
+use iceberg::spec::{NestedField, NestedFieldRef, PrimitiveType, Schema, Type};
 
 use crate::error::Context;
-use crate::schema::{Ids, check_identifier, iceberg_type};
+use crate::schema::{Ids, check_identifier, iceberg_type, promoted};
+
+/// The way out of a change of a type that is none of these.
+const PROMOTIONS: &str = "Iceberg promotes INT to BIGINT, FLOAT to DOUBLE, and a DECIMAL to more digits";
 
 /// One change of a table's columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,14 +185,14 @@ impl Evolution {
                 format!("the type of column '{name}' cannot become {}", data_type.logical),
                 format!("Not a primitive type: {}", java_type(&new)),
             )
-            .with_hint("Iceberg promotes INT to BIGINT, FLOAT to DOUBLE, and a DECIMAL to more digits"));
+            .with_hint(PROMOTIONS));
         };
         if *old.field_type != new && !matches!(old.field_type.as_ref(), Type::Primitive(from) if promotes(from, to)) {
             return Err(invalid(
                 format!("the type of column '{name}' cannot become {}", data_type.logical),
                 format!("Cannot change column type: {name}: {} -> {}", java_type(&old.field_type), java_type(&new)),
             )
-            .with_hint("Iceberg promotes INT to BIGINT, FLOAT to DOUBLE, and a DECIMAL to more digits"));
+            .with_hint(PROMOTIONS));
         }
         if !old.required && !data_type.nullable {
             return Err(invalid(
@@ -267,15 +270,6 @@ fn promotes(from: &PrimitiveType, to: &PrimitiveType) -> bool {
             PrimitiveType::Decimal { precision: to, scale: to_scale },
         ) => from_scale == to_scale && from <= to,
         _ => false,
-    }
-}
-
-/// A default value in the type that its column was promoted to.
-fn promoted(value: Literal, to: &PrimitiveType) -> Literal {
-    match (value, to) {
-        (Literal::Primitive(PrimitiveLiteral::Int(value)), PrimitiveType::Long) => Literal::long(value),
-        (Literal::Primitive(PrimitiveLiteral::Float(value)), PrimitiveType::Double) => Literal::double(value.0),
-        (value, _) => value,
     }
 }
 

@@ -209,15 +209,24 @@ impl Catalog for JdbcCatalog {
         Ok(namespace.is_empty() || self.store.namespaces().await?.iter().any(|n| n.starts_with(namespace)))
     }
 
-    async fn create_namespace(&self, namespace: &[String], properties: BTreeMap<String, String>) -> Result<()> {
-        check_namespace(namespace)?;
+    fn check_new_namespace(&self, namespace: &[String], _properties: &BTreeMap<String, String>) -> Result<()> {
         if let Some(level) = namespace.iter().find(|level| level.contains('.')) {
             return Err(Error::new("invalid-name", format!("'{level}' is not a database name in a JDBC catalog"))
                 .with_hint("a dot separates levels there"));
         }
+        Ok(())
+    }
+
+    async fn create_namespace(&self, namespace: &[String], properties: BTreeMap<String, String>) -> Result<()> {
+        check_namespace(namespace)?;
+        self.check_new_namespace(namespace, &properties)?;
         if self.namespace_exists(namespace).await? || !self.store.create_namespace(namespace, properties).await? {
             return Err(self.settings.database_exists(namespace));
         }
+        Ok(())
+    }
+
+    fn check_namespace_properties(&self, _namespace: &[String]) -> Result<()> {
         Ok(())
     }
 

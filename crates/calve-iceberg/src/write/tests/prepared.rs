@@ -47,7 +47,7 @@ async fn what_flink_refuses_before_the_first_row() {
     );
     assert_eq!(detail(refused(&[], &[], &[], &[("distribution-mode", "x")]).await), "Invalid distribution mode: x");
     let v1 = refused(&["id"], &[], &[("format-version", "1")], &upsert).await;
-    assert_eq!(v1.code, "not-supported");
+    assert_eq!(v1.code, "upsert-format-v1");
     assert!(detail(v1).contains("Cannot write delete files in a v1 table"));
     assert_eq!(detail(refused(&[], &[], &[], &[("write-format", "csv")]).await), "Invalid file format: csv");
     assert_eq!(refused(&[], &[], &[], &[("write-format", "ORC")]).await.message, "not supported: write-format 'orc'");

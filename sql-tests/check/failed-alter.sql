@@ -1,0 +1,11 @@
+CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = 'lake');
+CREATE DATABASE lake.shop;
+USE lake.shop;
+CREATE TABLE orders (id INT, name STRING);
+ALTER TABLE orders MODIFY id STRING;
+SELECT nosuch FROM orders;
+INSERT INTO orders SELECT 1;
+ALTER TABLE orders ADD (price INTEGR, tax DECIMAL(10, 2));
+SELECT price, tax FROM orders;
+INSERT INTO orders SELECT 1, 'a', 2, 3.5;
+SELECT nosuch FROM orders;
