@@ -36,6 +36,12 @@ SELECT * FROM orders;
 -- tables and catalogs
 CREATE TABLE orders (id INT);
 CREATE TABLE keyed (id INT, PRIMARY KEY (id));
+CREATE TABLE keyed (id INT, UNIQUE (id));
+ALTER TABLE orders ADD CONSTRAINT k UNIQUE (id) NOT ENFORCED;
+ALTER TABLE orders ADD note INT UNIQUE;
+CREATE TABLE nameless (`` INT);
+CREATE TABLE twice (r ROW<a INT, a STRING>);
+SELECT CAST(ROW(1, 2) AS ROW<a INT, a INT>);
 CREATE CATALOG bad WITH ('type' = 'icebreg');
 CREATE CATALOG bad WITH ('type' = 'iceberg', 'catalog-type' = 'hadop', 'warehouse' = '${TMP}/w');
 DROP TABLE nothing;

@@ -273,6 +273,10 @@ fn a_script_must_end_its_statement_set() {
     let output = run(&["-e", &format!("{sql} SELECT nope;")]);
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).ends_with(warning), "{}", stderr(&output));
+    // the set has its END, and the script stopped before it: the error says enough
+    let output = run(&["-e", &format!("{sql} INSERT INTO p SELECT nope; END;")]);
+    assert_eq!(code(&output), 2);
+    assert!(!stderr(&output).contains("open-statement-set"), "{}", stderr(&output));
     assert_eq!(code(&run(&["-e", &format!("{sql} END;")])), 0);
 }
 

@@ -123,6 +123,33 @@ fn a_first_session() {
 }
 
 #[test]
+fn every_line_of_one_write_runs_in_its_order() {
+    let dir = tempfile::tempdir().expect("folder");
+    let mut t = Terminal::start(dir.path(), "-D execution.runtime-mode=batch", &[]);
+    t.sees("calve> ");
+    // a terminal without brackets around what is pasted; more than the editor reads at once
+    let lines: String = (0..60).map(|n| format!("SELECT 1000 + {n} AS x;\r")).collect();
+    t.keys(&lines);
+    for n in 1000..1060 {
+        t.sees(&format!(" {n} |"));
+    }
+    // while a statement runs
+    let ten = "(VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10))";
+    let factors: Vec<String> = (0..7).map(|n| format!("{ten} AS t{n}(x{n})")).collect();
+    t.keys(&format!("SELECT sum(x0) AS s FROM {};\rSELECT 2000 + 1 AS x;\r", factors.join(" CROSS JOIN ")));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    t.keys("SELECT 2000 + 2 AS x;\rSELECT\r2000 + 3 AS x;\rSELECT 2000 ");
+    for n in ["55000000", "2001", "2002", "2003"] {
+        t.sees(&format!(" {n} |"));
+    }
+    // an unfinished line waits for its end
+    t.line("+ 4 AS x;");
+    t.sees(" 2004 |");
+    t.line("QUIT;");
+    t.leaves_with(0);
+}
+
+#[test]
 fn a_string_may_go_over_lines_that_end_with_a_semicolon() {
     let dir = tempfile::tempdir().expect("folder");
     let mut t = Terminal::start(dir.path(), "--output csv -D execution.runtime-mode=batch", &[]);

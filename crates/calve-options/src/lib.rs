@@ -49,8 +49,8 @@ pub enum Kind {
     Boolean,
     /// A whole number, 32 or 64 bits.
     Integer,
-    /// A whole number that is not negative, 63 bits: how many, how long, how large.
-    Count,
+    /// A whole number from this one on, 64 bits.
+    AtLeast(i64),
     /// A number.
     Double,
     /// Any text.
@@ -99,8 +99,8 @@ pub fn check(name: &str, value: &str, place: Place) -> Result<(), InvalidValue> 
             Err(wrong("true or false".to_owned()))
         }
         Kind::Integer if value.trim().parse::<i64>().is_err() => Err(wrong("a whole number".to_owned())),
-        Kind::Count if !value.trim().parse::<i64>().is_ok_and(|count| count >= 0) => {
-            Err(wrong("a whole number that is not negative".to_owned()))
+        Kind::AtLeast(least) if !value.trim().parse::<i64>().is_ok_and(|number| number >= least) => {
+            Err(wrong(format!("a whole number from {least}")))
         }
         Kind::Double if value.trim().parse::<f64>().is_err() => Err(wrong("a number".to_owned())),
         Kind::Duration if parse_duration(value).is_none() => {
@@ -158,8 +158,8 @@ mod tests {
         );
         for (name, value, expected) in [
             ("write.upsert.enabled", "maybe", "true or false"),
-            ("write.target-file-size-bytes", "-5", "a whole number that is not negative"),
-            ("commit.retry.num-retries", "-1", "a whole number that is not negative"),
+            ("write.target-file-size-bytes", "-5", "a whole number from 1"),
+            ("commit.retry.num-retries", "-1", "a whole number from 0"),
             ("write.parquet.compression-codec", "nope", "one of zstd, gzip, snappy, lz4, uncompressed, none"),
         ] {
             assert_eq!(check(name, value, Place::Table).unwrap_err().expected, expected);

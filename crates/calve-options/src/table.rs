@@ -1,6 +1,6 @@
 //! The options.
 
-use crate::Kind::{Boolean, Count, Double, Duration, Integer, OneOf, Text};
+use crate::Kind::{AtLeast, Boolean, Double, Duration, Integer, OneOf, Text};
 use crate::Place::{Catalog, Read, Session, Table, Write};
 use crate::{Kind, OptionDef, Place};
 
@@ -212,14 +212,14 @@ pub const TABLE: &[OptionDef] = &[
     option(
         "target-file-size-bytes",
         &[Session, Write, Table],
-        Integer,
+        AtLeast(1),
         None,
         "Overrides write.target-file-size-bytes.",
     ),
     option(
         "write.target-file-size-bytes",
         &[Table],
-        Count,
+        AtLeast(1),
         Some("536870912"),
         "Size at which a data file is closed and the next one begun.",
     ),
@@ -239,12 +239,18 @@ pub const TABLE: &[OptionDef] = &[
         None,
         "Level of the codec; unset: the codec's own default.",
     ),
-    option("write.parquet.row-group-size-bytes", &[Table], Count, Some("134217728"), "Size of a Parquet row group."),
-    option("write.parquet.page-size-bytes", &[Table], Count, Some("1048576"), "Size of a Parquet page."),
+    option(
+        "write.parquet.row-group-size-bytes",
+        &[Table],
+        AtLeast(1),
+        Some("134217728"),
+        "Size of a Parquet row group.",
+    ),
+    option("write.parquet.page-size-bytes", &[Table], AtLeast(1), Some("1048576"), "Size of a Parquet page."),
     option(
         "write.parquet.dict-size-bytes",
         &[Table],
-        Count,
+        AtLeast(1),
         Some("2097152"),
         "Size at which a column's dictionary is given up.",
     ),
@@ -284,7 +290,13 @@ pub const TABLE: &[OptionDef] = &[
         Some("false"),
         "Accepted; calve does no maintenance yet.",
     ),
-    option("compaction-enabled", &[Session, Write, Table], Boolean, Some("false"), "Old name of 'flink-maintenance.rewrite.enabled'."),
+    option(
+        "compaction-enabled",
+        &[Session, Write, Table],
+        Boolean,
+        Some("false"),
+        "Old name of 'flink-maintenance.rewrite.enabled'.",
+    ),
     option(
         "flink-maintenance.expire-snapshots.enabled",
         &[Session, Write, Table],
@@ -372,32 +384,44 @@ pub const TABLE: &[OptionDef] = &[
     option(
         "commit.retry.num-retries",
         &[Table],
-        Count,
+        AtLeast(0),
         Some("4"),
         "How often a commit is tried again after a conflict.",
     ),
-    option("commit.retry.min-wait-ms", &[Table], Count, Some("100"), "Shortest wait between tries, in milliseconds."),
+    option(
+        "commit.retry.min-wait-ms",
+        &[Table],
+        AtLeast(0),
+        Some("100"),
+        "Shortest wait between tries, in milliseconds.",
+    ),
     option(
         "commit.retry.max-wait-ms",
         &[Table],
-        Count,
+        AtLeast(0),
         Some("60000"),
         "Longest wait between tries, in milliseconds.",
     ),
-    option("commit.retry.total-timeout-ms", &[Table], Count, Some("1800000"), "Time for all tries, in milliseconds."),
+    option(
+        "commit.retry.total-timeout-ms",
+        &[Table],
+        AtLeast(0),
+        Some("1800000"),
+        "Time for all tries, in milliseconds.",
+    ),
     option(
         "commit.manifest.min-count-to-merge",
         &[Table],
-        Count,
+        AtLeast(0),
         Some("100"),
         "Number of manifests at which small ones are merged.",
     ),
-    option("commit.manifest.target-size-bytes", &[Table], Count, Some("8388608"), "Size of a merged manifest."),
+    option("commit.manifest.target-size-bytes", &[Table], AtLeast(0), Some("8388608"), "Size of a merged manifest."),
     option("commit.manifest-merge.enabled", &[Table], Boolean, Some("true"), "Whether small manifests are merged."),
     option(
         "write.metadata.previous-versions-max",
         &[Table],
-        Count,
+        AtLeast(0),
         Some("100"),
         "Metadata files remembered in the metadata log.",
     ),

@@ -79,6 +79,43 @@ fn errors_point_into_the_script() {
 }
 
 #[test]
+fn names_are_not_empty() {
+    for text in [
+        "CREATE TABLE t (`` INT)",
+        "CREATE TABLE t (r ROW<`` INT>)",
+        "CREATE TABLE `` (a INT)",
+        "ALTER TABLE t ADD `` INT",
+        "CREATE DATABASE ``",
+        "CREATE VIEW `` AS SELECT 1",
+        "CREATE FUNCTION `` AS 'x'",
+        "SELECT 1 AS ``",
+    ] {
+        let error = parse_one(text).unwrap_err();
+        assert_eq!((error.code, error.message.as_str()), ("syntax-error", "a name is empty"), "{text}");
+        assert_eq!(place(text), (1, text.find('`').unwrap() as u32 + 1), "{text}");
+    }
+    parse_one("SELECT 1 AS ````").unwrap();
+}
+
+#[test]
+fn fields_of_a_row_have_names_of_their_own() {
+    for (text, column, names) in [
+        ("CREATE TABLE t (r ROW<a INT, a STRING>)", 30, "a"),
+        ("ALTER TABLE t ADD r ROW<a INT, a STRING>", 32, "a"),
+        ("CREATE TABLE t (x ROW<a INT, b ROW<c INT, c INT>>)", 43, "c"),
+        ("CREATE TABLE t (x ROW<a INT, b INT, a INT, b INT, a INT>)", 37, "a, b"),
+    ] {
+        let error = parse_one(text).unwrap_err();
+        let detail = format!("Field names must be unique. Found duplicates: [{names}]");
+        assert_eq!((error.code, error.detail), ("duplicate-column", Some(detail)), "{text}");
+        assert_eq!(place(text), (1, column), "{text}");
+    }
+    let blank = parse_type("ROW<` ` INT>").unwrap_err();
+    assert_eq!(blank.detail.unwrap(), "Field names must contain at least one non-whitespace character.");
+    parse_type("ROW<a INT, A INT>").unwrap();
+}
+
+#[test]
 fn what_is_not_supported_is_named_in_subqueries_too() {
     for (text, feature) in [
         ("SELECT * FROM (SELECT JSON_VALUE(a, '$.x' PASSING 1 AS y) FROM t) AS x", "PASSING of a JSON function"),

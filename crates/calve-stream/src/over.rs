@@ -195,7 +195,10 @@ impl Windows {
             let columns = self.codec.decode(rows.iter().map(AsRef::as_ref))?;
             self.calls.input(&whole(&self.input, self.op, columns, rows.len())?)
         };
-        if is_last && op.adds() && let Some(mut running) = states.take() {
+        if is_last
+            && op.adds()
+            && let Some(mut running) = states.take()
+        {
             self.calls.add(&mut running, &input(&[row.into()])?, 0)?;
             let values = self.calls.values(&mut running)?;
             if let Some(equal) = peers.get_mut(order) {

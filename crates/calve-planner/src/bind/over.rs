@@ -291,7 +291,7 @@ impl Binder<'_> {
                 _ => Err(invalid("ROWS value must be a non-negative integral constant", place)),
             };
         }
-        let words = || self.places.nearest(place.start, &["RANGE"], 12).map_or(place, |start| Span { start, end: place.end });
+        let words = || self.places.nearest(place.start, &["RANGE"], 12).map_or(place, |start| Span { start, ..place });
         let key = match call.order.as_slice() {
             [] => return Err(invalid("Window specification must contain an ORDER BY clause", place)),
             [key] => &key.expr.data_type.logical,
@@ -324,7 +324,9 @@ impl Binder<'_> {
             Some(_) => None,
         };
         let place = |start| self.places.token(start);
-        start.map_or(function, |start| end.map_or_else(|| place(start), |end| Span { start, end: end.max(place(start).end) }))
+        start.map_or(function, |start| {
+            end.map_or_else(|| place(start), |end| Span { start, end: end.max(place(start).end) })
+        })
     }
 
     fn spec<'w>(&self, spec: &'w ast::WindowSpec, windows: &'w [ast::NamedWindowDefinition]) -> Result<Spec<'w>> {

@@ -105,8 +105,19 @@ fn is_null_of_nothing(query: &Rel) -> bool {
 
 /// Aggregates that are NULL of no rows.
 const NULL_OF_NOTHING: &[&str] = &[
-    "SUM", "AVG", "MIN", "MAX", "STDDEV_POP", "STDDEV_SAMP", "STDDEV", "VAR_POP", "VAR_SAMP", "VARIANCE", "LISTAGG",
-    "FIRST_VALUE", "LAST_VALUE",
+    "SUM",
+    "AVG",
+    "MIN",
+    "MAX",
+    "STDDEV_POP",
+    "STDDEV_SAMP",
+    "STDDEV",
+    "VAR_POP",
+    "VAR_SAMP",
+    "VARIANCE",
+    "LISTAGG",
+    "FIRST_VALUE",
+    "LAST_VALUE",
 ];
 
 /// `[NOT] EXISTS` and `[NOT] IN` as joins; the node itself if the condition is another one.

@@ -33,6 +33,9 @@ const VIEWS: &[(&str, &str, &str)] = &[
     ("other", "k INT", "SELECT k FROM itself"),
     ("stale", "k INT", "SELECT * FROM t"),
     ("broken", "k INT", "SELECT nope FROM t"),
+    ("around_broken", "k INT", "SELECT k FROM broken"),
+    ("around_around", "k INT", "SELECT k FROM around_broken"),
+    ("outermost", "k INT", "SELECT k FROM around_around"),
     ("of_rows", "r ROW<a INT>", "SELECT CAST(ROW(id) AS ROW<a INT>) AS r FROM t"),
 ];
 
@@ -200,6 +203,7 @@ pub fn schema(rel: &Rel) -> String {
 pub fn refusal<T: std::fmt::Debug>(result: Result<T>) -> String {
     let error = result.expect_err("a refusal");
     let span = error.span.unwrap_or_default();
+    assert!(!span.is_known() || span.start < span.end, "an empty place: {error:?}");
     let text = error.detail.unwrap_or(error.message);
     format!("{}:{}-{}:{} {text}", span.start.line, span.start.column, span.end.line, span.end.column)
 }

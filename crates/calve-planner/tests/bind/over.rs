@@ -121,3 +121,20 @@ fn refused() {
         assert_eq!(found.split_once(' ').unwrap().1, expected, "{sql}");
     }
 }
+
+#[test]
+fn errors_stand_at_the_clause() {
+    for (expr, clause) in [
+        ("RANK() OVER (PARTITION BY name)", "(PARTITION BY name"),
+        ("LAG(id) OVER (ORDER BY id ROWS 1 PRECEDING)", "ROWS"),
+        ("LAG(id) OVER (ORDER BY id RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)", "RANGE"),
+        ("SUM(id) OVER (ORDER BY id, name RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)", "RANGE BETWEEN 1"),
+        ("ABS(DISTINCT id)", "DISTINCT"),
+        ("ABS(*)", "*"),
+    ] {
+        let sql = format!("SELECT {expr} FROM t");
+        let span = query(&sql).unwrap_err().span.unwrap();
+        let found = &sql[span.start.column as usize - 1..span.end.column as usize - 1];
+        assert_eq!(found, clause, "{sql}");
+    }
+}

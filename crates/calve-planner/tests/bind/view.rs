@@ -43,6 +43,17 @@ fn errors_of_a_view_stand_where_it_is_used() {
 }
 
 #[test]
+fn an_error_names_the_outermost_and_the_innermost_view() {
+    let message = |sql: &str| query(sql).unwrap_err().message;
+    let inner = "view 'default_catalog.default_database.broken': column 'nope' not found";
+    assert_eq!(message("SELECT 1 FROM broken"), inner);
+    for outer in ["around_broken", "around_around", "outermost"] {
+        let expected = format!("view 'default_catalog.default_database.{outer}': {inner}");
+        assert_eq!(message(&format!("SELECT 1 FROM {outer}")), expected);
+    }
+}
+
+#[test]
 fn computed_columns() {
     let rel = query("SELECT * FROM computed").unwrap();
     assert_eq!(schema(&rel), "a INT\tb INT\tc STRING NOT NULL\td STRING NOT NULL");

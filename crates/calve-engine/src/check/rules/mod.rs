@@ -2,8 +2,8 @@
 //! session warns of it, too, by the same code.
 
 pub(crate) mod duplicate_option;
-mod invalid_option;
 pub(super) mod ineffective_option;
+mod invalid_option;
 pub(super) mod key_without_upsert;
 pub(super) mod not_portable;
 pub(super) mod streaming_upsert_read;
