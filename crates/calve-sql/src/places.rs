@@ -51,7 +51,7 @@ const LEADING: [&str; 42] = [
     "UNBOUNDED",
 ];
 
-/// The tokens of a query: where each stands, and which of [`LEADING`] it is.
+/// The tokens of a query: where each stands, and which of the words that may come before an expression it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places(Vec<(Span, Option<u8>)>);
 
