@@ -48,7 +48,7 @@ async fn upsert_checks_come_before_the_first_row() {
     fails(
         "CREATE TABLE t (id INT)",
         "INSERT INTO t /*+ OPTIONS('upsert-enabled'='true') */ VALUES (1)",
-        "invalid-option",
+        "upsert-without-key",
     )
     .await;
 }
