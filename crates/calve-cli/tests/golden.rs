@@ -1,4 +1,5 @@
-//! Transcripts of a real Flink (`sql-tests/flink`, `sql-tests/random`), and of calve itself (`sql-tests/*.sql`, run by `calve test`).
+//! Transcripts of a real Flink (`sql-tests/flink`, `sql-tests/random`), and of calve itself (`sql-tests/*.sql`,
+//! `sql-tests/issues`, run by `calve test`).
 //!
 //! * `CALVE_SHOW=20 cargo test -p calve-cli --test golden -- --nocapture` prints differences,
 //! * `CALVE_ONLY='cast_*'` runs only these cases,
@@ -203,6 +204,8 @@ fn sorted(rows: &[Vec<Cell>]) -> Vec<&Vec<Cell>> {
 fn own_transcripts_are_as_recorded() {
     let mut command = common::calve();
     command.arg("test").args(common::files(&common::sql_tests(), "sql"));
+    // one for each public issue that bounded input can show
+    command.arg(common::sql_tests().join("issues"));
     if let Ok(pattern) = std::env::var("CALVE_ONLY") {
         command.args(["--only", &pattern]);
     }

@@ -79,8 +79,8 @@ pub struct SinkMode {
 /// A table that rows are written to.
 #[async_trait]
 pub trait Sink: Send {
-    /// Writes rows that have exactly the table's physical columns; for print and blackhole tables there may be one more,
-    /// the kinds of changes (see calve-stream).
+    /// Writes rows that have exactly the table's physical columns; for print and blackhole tables, and for files that hold
+    /// changes, there may be one more, the kinds of changes (see calve-stream).
     ///
     /// # Errors
     /// What the rows' stream or the system refuse; nothing is left behind then.
@@ -106,7 +106,8 @@ pub trait Pending: Send {
 /// The connectors that there are, as Flink lists them.
 const CONNECTORS: [&str; 4] = ["blackhole", "datagen", "filesystem", "print"];
 
-/// The provider that reads a table.
+/// The provider that reads a table: its columns, and behind them the kinds of changes (see calve-stream) if its rows
+/// change.
 ///
 /// # Errors
 /// Options that are missing, unknown or wrong; a connector that cannot be read.
@@ -141,7 +142,8 @@ pub struct MetadataColumn {
 }
 
 /// The provider that reads a table together with metadata: its schema has the physical columns and, behind them, a
-/// column for each of `columns`, of the type that [`source_metadata`] names for its key.
+/// column for each of `columns`, of the type that [`source_metadata`] names for its key; then the kinds of changes if its
+/// rows change.
 ///
 /// # Errors
 /// As [`source`]; `unknown-metadata` for a key that the connector does not have, with Flink's sentence.

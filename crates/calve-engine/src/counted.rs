@@ -11,12 +11,12 @@ use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Constraints, Result as DfResult, Statistics};
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::streaming::StreamingTableExec;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::StreamExt;
 
@@ -71,7 +71,8 @@ impl TableProvider for Counted {
         limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let scan = self.table.scan(state, projection, filters, limit).await?;
-        Ok(if scan.as_any().is::<StreamingTableExec>() { counted(scan, &self.rows) } else { scan })
+        let counts_itself = scan.as_any().is::<DataSourceExec>() || !scan.children().is_empty();
+        Ok(if counts_itself { scan } else { counted(scan, &self.rows) })
     }
 }
 

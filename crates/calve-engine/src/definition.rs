@@ -81,16 +81,20 @@ pub(crate) fn of_source(
         }
     };
     let is_iceberg = resolved.table(path, &[])?.is_some_and(|e| downcast::<IcebergHandle>(&e.handle).is_some());
-    Ok(if is_iceberg { with_source(table, path) } else { table })
+    let options = catalogs.get(&path.catalog).map(|entry| entry.options.clone()).unwrap_or_default();
+    Ok(if is_iceberg { with_source(table, path, options) } else { table })
 }
 
-fn with_source(mut table: TableDef, path: &TablePath) -> TableDef {
-    let text = |s: &str| format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\""));
+fn with_source(mut table: TableDef, path: &TablePath, mut catalog: BTreeMap<String, String>) -> TableDef {
+    catalog.remove("type");
+    let text = |s: &str| serde_json::Value::from(s).to_string();
+    let options = catalog.iter().map(|(key, value)| format!("{}:{}", text(key), text(value)));
     let source = format!(
-        "{{\"catalog-name\":{},\"catalog-database\":{},\"catalog-table\":{}}}",
+        "{{\"catalog-name\":{},\"catalog-database\":{},\"catalog-table\":{},\"catalog-props\":{{{}}}}}",
         text(&path.catalog),
         text(&path.database),
-        text(&path.table)
+        text(&path.table),
+        options.collect::<Vec<_>>().join(",")
     );
     table.options.extend(BTreeMap::from([
         (SOURCE_OPTIONS[0].to_owned(), "iceberg".to_owned()),

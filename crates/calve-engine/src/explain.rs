@@ -19,7 +19,7 @@ const JSON: &str = "JSON_EXECUTION_PLAN";
 const ADVICE: &str = "PLAN_ADVICE";
 
 impl Session {
-    /// EXPLAIN of a query, an INSERT, a CREATE TABLE AS or a statement set. The first part is the bound algebra in Flink's
+    /// EXPLAIN of a query, an INSERT, a DELETE, UPDATE or MERGE, a CREATE TABLE AS or a statement set. The first part is the bound algebra in Flink's
     /// notation, the second the optimised plan, the third what runs, and with `JSON_EXECUTION_PLAN` the fourth is that as
     /// JSON. Costs and changelog modes are not estimated: the details that ask for them change nothing.
     pub(crate) async fn explain(&self, statement: &Statement, details: &[String], place: Span) -> Result<Rows> {
@@ -32,11 +32,17 @@ impl Session {
             Statement::Query(query) => {
                 let resolved = self.resolve(statement).await?;
                 let rel = bind::query(query, &resolved)?;
-                self.explain_all(&[(explain::tree(&rel), None, &rel)], details).await?
+                self.explain_all(&[(explain::tree(&rel), None, &rel)], details, true).await?
             }
             Statement::Insert(_) | Statement::StatementSet(_) => {
                 let (sinks, _) = self.bind_inserts(statement).await?;
                 self.explain_sinks(&sinks, details).await?
+            }
+            Statement::Delete(_) | Statement::Update(_) | Statement::Merge(_) => {
+                let bound = self.bind_change(statement).await?;
+                let change = &bound.change;
+                let line = format!("{}(table=[{}])", change.kind.name(), change.table.path);
+                self.explain_all(&[(explain::change_tree(change), Some(line), &change.rows)], details, false).await?
             }
             Statement::CreateTable(create) if create.query.is_some() => {
                 let (planned, resolved) = self.plan_table_as(create, &mut vec![]).await?;
@@ -50,18 +56,25 @@ impl Session {
     async fn explain_sinks(&self, sinks: &[Sink], details: &[String]) -> Result<String> {
         let parts: Vec<_> =
             sinks.iter().map(|sink| (explain::sink_tree(sink), Some(sink_line(sink)), &sink.input)).collect();
-        self.explain_all(&parts, details).await
+        self.explain_all(&parts, details, true).await
     }
 
-    /// For each query its syntax tree, the line of its sink, and what it is.
-    async fn explain_all(&self, parts: &[(String, Option<String>, &Rel)], details: &[String]) -> Result<String> {
+    /// For each query its syntax tree, the line of its sink, and what it is. With `changes` rows may change in streaming
+    /// mode.
+    async fn explain_all(
+        &self,
+        parts: &[(String, Option<String>, &Rel)],
+        details: &[String],
+        changes: bool,
+    ) -> Result<String> {
         if self.dry {
             parts.iter().try_for_each(|(_, _, rel)| self.check_query(rel))?;
             return Ok(String::new());
         }
         let partitions = self.options.parallelism();
         let runner = self.runner()?;
-        let nodes = parts.iter().map(|(_, _, rel)| runner.changelog(rel)).collect::<Result<Vec<_>>>()?;
+        let node = |rel| if changes { runner.changelog(rel) } else { Ok(None) };
+        let nodes = parts.iter().map(|(_, _, rel)| node(rel)).collect::<Result<Vec<_>>>()?;
         let queries: Vec<Query<'_>> = parts
             .iter()
             .zip(&nodes)

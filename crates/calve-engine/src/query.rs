@@ -8,10 +8,10 @@ use calve_functions::EvalContext;
 use calve_planner::lower::{self, LowerContext};
 use calve_planner::stream::{self, Node};
 use calve_planner::{Rel, TableEntry};
-use calve_types::Result;
+use calve_types::{Error, Result};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::provider_as_source;
-use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::{LogicalPlan, TableSource};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -113,7 +113,12 @@ impl<'a> Runner<'a> {
         if !self.options.is_streaming() {
             return Ok(None);
         }
-        Ok(Some(stream::plan(rel)?).filter(Node::changes))
+        let node = stream::plan(rel)?;
+        let twice = self.options.get("table.exec.source.cdc-events-duplicate");
+        if twice.is_some_and(|twice| twice.eq_ignore_ascii_case("true")) && node.reads_changes() {
+            return Err(Error::unsupported("option 'table.exec.source.cdc-events-duplicate': changes that come twice"));
+        }
+        Ok(Some(node).filter(Node::changes))
     }
 
     /// Lowers, optimises and starts a query; nothing runs before the stream is polled.
@@ -163,6 +168,11 @@ impl<'a> Runner<'a> {
         execute_stream(planned.plan.clone(), planned.optimised.state.task_ctx()).map_err(from_datafusion)
     }
 
+    /// What operators outside of a query run with.
+    pub fn task_context(&self) -> Arc<TaskContext> {
+        spill::session_state(self.options.parallelism(), self.runtime.clone(), Joins::Hash).task_ctx()
+    }
+
     /// Lowers a query and opens what it reads. No row is read.
     ///
     /// # Errors
@@ -198,7 +208,19 @@ impl<'a> Runner<'a> {
         }
     }
 
-    async fn plan(&self, optimised: Optimised) -> Result<Planned> {
+    /// Lowers and optimises a query; what it scans is planned by [`Self::plan`].
+    ///
+    /// # Errors
+    /// As [`Self::stream`].
+    pub fn optimised(&self, query: &Query<'_>, joins: Joins) -> Result<Optimised> {
+        self.optimise(query, &Providers::default(), joins)
+    }
+
+    /// Plans how an optimised query runs.
+    ///
+    /// # Errors
+    /// What DataFusion cannot plan.
+    pub async fn plan(&self, optimised: Optimised) -> Result<Planned> {
         Ok(Planned { plan: physical(&optimised).await?, optimised })
     }
 }

@@ -22,6 +22,7 @@ use crate::catalogs::functions::FunctionDef;
 use crate::catalogs::object::{CatalogObject, TableDef, ViewDef};
 use crate::catalogs::{CatalogKind, Catalogs};
 use crate::check::rules::unknown_option;
+use crate::mapping::{self, Declared, Opened, Target};
 use crate::options::Options;
 use crate::result::Warning;
 
@@ -31,8 +32,10 @@ pub(crate) struct IcebergHandle {
     pub home: Arc<dyn TableOps>,
     /// The version of the statement.
     pub table: Table,
-    /// The options of the table's hint.
+    /// The options of the table's hint; before them those of the definition, where one stands for the table.
     pub hints: BTreeMap<String, String>,
+    /// The columns of the definition that stands for the table, if it is one of the connector `iceberg`.
+    pub declared: Option<Arc<Declared>>,
 }
 
 /// What [`TableEntry::handle`] holds for a table with a connector.
@@ -47,6 +50,14 @@ pub(crate) struct ConnectorHandle {
 pub(crate) struct ProviderHandle(pub Arc<dyn TableProvider>);
 
 type Key = (TablePath, Vec<(String, String)>);
+
+/// The versions of Iceberg tables that a statement sees.
+struct Versions {
+    /// By the names in the session's catalogs.
+    tables: HashMap<TablePath, Option<Table>>,
+    /// Those that tables of the connector `iceberg` stand for; `None` if they are not asked.
+    mapped: Option<HashMap<Target, Opened>>,
+}
 
 /// The tables of one statement.
 pub(crate) struct Resolved<'a> {
@@ -96,6 +107,28 @@ impl<'a> Resolved<'a> {
     /// # Errors
     /// What a catalog answered, at the name's place.
     pub async fn load(catalogs: &'a Catalogs, options: &'a Options, names: Vec<Reference>) -> Result<Self> {
+        Self::load_all(catalogs, options, names, true).await
+    }
+
+    /// As [`Resolved::load`], for statements that neither read nor write the tables: what a table of the connector
+    /// `iceberg` stands for is not asked.
+    ///
+    /// # Errors
+    /// As [`Resolved::load`].
+    pub async fn load_definitions(
+        catalogs: &'a Catalogs,
+        options: &'a Options,
+        names: Vec<Reference>,
+    ) -> Result<Self> {
+        Self::load_all(catalogs, options, names, false).await
+    }
+
+    async fn load_all(
+        catalogs: &'a Catalogs,
+        options: &'a Options,
+        names: Vec<Reference>,
+        open_mapped: bool,
+    ) -> Result<Self> {
         let mut resolved = Self {
             catalogs,
             options,
@@ -104,7 +137,7 @@ impl<'a> Resolved<'a> {
             databases: HashMap::new(),
             defining: None,
         };
-        let mut versions: HashMap<TablePath, Option<Table>> = HashMap::new();
+        let mut versions = Versions { tables: HashMap::new(), mapped: open_mapped.then(HashMap::new) };
         let (catalog, database) = catalogs.current();
         let current = (catalog.to_owned(), database.to_owned());
         let mut wanted: VecDeque<Wanted> =
@@ -162,7 +195,7 @@ impl<'a> Resolved<'a> {
         Some(entry.columns.iter().map(|c| c.name.clone()).collect())
     }
 
-    async fn entry(&self, key: &Key, versions: &mut HashMap<TablePath, Option<Table>>) -> Result<Option<TableEntry>> {
+    async fn entry(&self, key: &Key, versions: &mut Versions) -> Result<Option<TableEntry>> {
         let (path, hints) = key;
         if !hints.is_empty() && self.options.get("table.dynamic-table-options.enabled") == Some("false") {
             return Err(Error::new("hints-disabled", "OPTIONS hints are not allowed in this session")
@@ -172,7 +205,14 @@ impl<'a> Resolved<'a> {
                 .with_hint("SET 'table.dynamic-table-options.enabled' = 'true'"));
         }
         match self.catalogs.object(path) {
-            Some(CatalogObject::Table(table)) => return Ok(Some(connector_entry(path, table, hints))),
+            Some(CatalogObject::Table(table)) => {
+                return Ok(Some(match &mut versions.mapped {
+                    Some(opened) if mapping::is_mapping(table) => {
+                        mapped_entry(self.catalogs, path, table, hints, opened).await?
+                    }
+                    _ => connector_entry(path, table, hints),
+                }));
+            }
             Some(CatalogObject::View(view)) => return Ok(Some(view_entry(path, view))),
             None => {}
         }
@@ -183,11 +223,11 @@ impl<'a> Resolved<'a> {
             None => (path.table.as_str(), None),
         };
         let base = TablePath { table: name.to_owned(), ..path.clone() };
-        if !versions.contains_key(&base) {
+        if !versions.tables.contains_key(&base) {
             let table = iceberg.load_table(&iceberg.ident(&path.database, name)?).await?;
-            versions.insert(base.clone(), table);
+            versions.tables.insert(base.clone(), table);
         }
-        let Some(table) = versions.get(&base).cloned().flatten() else { return Ok(None) };
+        let Some(table) = versions.tables.get(&base).cloned().flatten() else { return Ok(None) };
         let hints: BTreeMap<String, String> = hints.iter().cloned().collect();
         Ok(Some(match metadata {
             Some(metadata) => {
@@ -228,6 +268,9 @@ impl<'a> Resolved<'a> {
     pub fn warnings(&self, statement: &calve_sql::Statement) -> Vec<Warning> {
         let target = match statement {
             calve_sql::Statement::Insert(insert) => Some(insert.table.span),
+            calve_sql::Statement::Delete(delete) => Some(delete.table.span),
+            calve_sql::Statement::Update(update) => Some(update.table.span),
+            calve_sql::Statement::Merge(merge) => Some(merge.table.span),
             _ => None,
         };
         let mut warnings = vec![];
@@ -272,7 +315,11 @@ impl<'a> Resolved<'a> {
     ) -> Result<Arc<dyn TableProvider>> {
         if let Some(handle) = downcast::<IcebergHandle>(&entry.handle) {
             let scan = ScanOptions::resolve(&handle.table, &handle.hints, options.all())?;
-            return provider(handle.table.clone(), scan);
+            let provider = provider(handle.table.clone(), scan)?;
+            return match &handle.declared {
+                Some(declared) => declared.provider(&handle.table, provider),
+                None => Ok(provider),
+            };
         }
         if let Some(handle) = downcast::<ProviderHandle>(&entry.handle) {
             return Ok(handle.0.clone());
@@ -341,6 +388,44 @@ fn connector_entry(path: &TablePath, table: &TableDef, hints: &[(String, String)
     }
 }
 
+/// A table of the connector `iceberg`: its own columns over the Iceberg table that it stands for.
+async fn mapped_entry(
+    catalogs: &Catalogs,
+    path: &TablePath,
+    definition: &TableDef,
+    hints: &[(String, String)],
+    opened: &mut HashMap<Target, Opened>,
+) -> Result<TableEntry> {
+    let hints: BTreeMap<String, String> = hints.iter().cloned().collect();
+    let target = Target::of(path, &definition.options, &hints)?;
+    let (home, table) = match opened.get(&target) {
+        Some(opened) => opened.clone(),
+        None => {
+            let found = mapping::open(catalogs, &target, definition).await?;
+            opened.insert(target.clone(), found.clone());
+            found
+        }
+    };
+    let declared = Declared::new(path, definition)?;
+    let mut options = target.options;
+    options.extend(hints);
+    let properties = table.metadata().properties().iter().map(|(key, value)| (key.clone(), value.clone()));
+    let key = calve_iceberg::schema::primary_key(table.metadata().current_schema());
+    let is_declared = |name: &String| definition.columns.iter().any(|c| c.column.name == *name);
+    let primary_key = match &definition.primary_key {
+        Some(key) => key.columns.clone(),
+        None if key.iter().all(is_declared) => key,
+        None => vec![],
+    };
+    let entry = connector_entry(path, definition, &[]);
+    Ok(TableEntry {
+        primary_key,
+        options: properties.chain(options.clone()).collect(),
+        handle: Arc::new(IcebergHandle { home, table, hints: options, declared: Some(Arc::new(declared)) }),
+        ..entry
+    })
+}
+
 fn view_entry(path: &TablePath, view: &ViewDef) -> TableEntry {
     TableEntry {
         path: path.clone(),
@@ -388,7 +473,7 @@ pub(crate) fn iceberg_entry(
         options: metadata.properties().iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
         writable: true,
         view: None,
-        handle: Arc::new(IcebergHandle { home, table, hints }),
+        handle: Arc::new(IcebergHandle { home, table, hints, declared: None }),
     })
 }
 
@@ -406,7 +491,8 @@ impl CatalogReader for Resolved<'_> {
     }
 
     fn version(&self, table: &Arc<TableEntry>, millis: i64) -> Result<Arc<TableEntry>> {
-        let Some(handle) = downcast::<IcebergHandle>(&table.handle) else {
+        let handle = downcast::<IcebergHandle>(&table.handle).filter(|handle| handle.declared.is_none());
+        let Some(handle) = handle else {
             return Err(Error::unsupported(format!("FOR SYSTEM_TIME AS OF a constant for '{}'", table.path))
                 .with_detail(format!("getTable(ObjectPath, long) is not implemented for the table '{}'.", table.path))
                 .with_hint("only tables of Iceberg catalogs keep versions"));

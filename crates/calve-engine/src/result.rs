@@ -172,12 +172,23 @@ impl Rows {
     }
 }
 
-/// What one INSERT did.
+/// Rows that a statement changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RowCounts {
+    /// Rows that are gone.
+    pub deleted: u64,
+    /// Rows that have other values.
+    pub updated: u64,
+    /// New rows.
+    pub inserted: u64,
+}
+
+/// What one INSERT did, or one DELETE, UPDATE or MERGE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteSummary {
     /// The target, `cat.db.t`.
     pub table: String,
-    /// Rows written.
+    /// Rows written; of a DELETE, UPDATE or MERGE, rows changed.
     pub rows: u64,
     /// Data files added.
     pub data_files: usize,
@@ -187,6 +198,10 @@ pub struct WriteSummary {
     pub equality_deletes: u64,
     /// Rows deleted by position, in files or vectors.
     pub position_deletes: u64,
+    /// Data files that an overwrite or a change of an Iceberg table took away; `None` for other writes.
+    pub replaced_files: Option<u64>,
+    /// Rows that a DELETE, UPDATE or MERGE changed; `None` for an INSERT.
+    pub changed: Option<RowCounts>,
     /// Rows dropped by `table.exec.sink.not-null-enforcer` = `DROP`.
     pub dropped_rows: u64,
     /// The new snapshot; `None` if there was nothing to write, and for tables outside Iceberg.

@@ -151,6 +151,10 @@ impl Session {
         settled
     }
 
+    pub(crate) fn commits(&self) -> &Commits {
+        &self.commits
+    }
+
     /// How far the running statement is; to be asked from another task while [`Session::execute`] runs or a query's rows
     /// are read.
     pub fn progress(&self) -> Arc<Progress> {
@@ -266,9 +270,8 @@ impl Session {
             Statement::UnloadModule { name } => self.modules.unload(&name)?,
             Statement::UseModules { names } => self.modules.use_only(&names)?,
             Statement::AnalyzeTable(analyze) => self.analyze(&analyze).await?,
+            Statement::Delete(_) | Statement::Update(_) | Statement::Merge(_) => return self.change(&statement).await,
             refused @ (Statement::TruncateTable { .. }
-            | Statement::Delete(_)
-            | Statement::Update(_)
             | Statement::Call(_)
             | Statement::AddJar { .. }
             | Statement::RemoveJar { .. }
@@ -336,13 +339,18 @@ impl Session {
     }
 
     /// Runs what INSERTs were bound to, as one job.
-    pub(crate) async fn run_sinks(&self, sinks: Vec<Sink>, warnings: Vec<Warning>) -> Result<StatementResult> {
+    pub(crate) async fn run_sinks(&self, sinks: Vec<Sink>, mut warnings: Vec<Warning>) -> Result<StatementResult> {
         if self.dry {
             sinks.iter().try_for_each(|sink| self.check_insert(sink))?;
             return Ok(StatementResult::unrun(StatementKind::Insert, warnings));
         }
         let job_id = uuid::Uuid::new_v4().simple().to_string();
         let written = jobs::run(&self.runner()?, &sinks, &job_id, &self.commits).await?;
+        for (sink, written) in sinks.iter().zip(&written) {
+            if written.replaced_files.is_some() && written.snapshot_id.is_none() {
+                warnings.push(Warning::new("nothing-replaced", nothing_replaced(&written.table)).at(sink.span));
+            }
+        }
         let body = ResultBody::Written(written);
         Ok(StatementResult { kind: StatementKind::Insert, body, warnings, job_id: Some(job_id) })
     }
@@ -354,6 +362,7 @@ impl Session {
         for insert in inserts(statement) {
             let sink = calve_planner::bind::insert(insert, &resolved)?;
             check_sink(&sink.table).map_err(|e| e.at(sink.span))?;
+            warnings.extend(jobs::warning(&self.runner()?, &sink)?);
             sinks.push(sink);
             warnings.extend(resolved.warnings(&Statement::Insert(insert.clone())));
         }
@@ -379,8 +388,15 @@ impl Session {
         let result = self.insert(&Statement::StatementSet(StatementSet { inserts, span })).await;
         // places in earlier statements mean nothing to whoever reads the error of this one
         let result = result.map_err(|error| Error { span: None, ..error })?;
-        Ok(StatementResult { warnings: vec![], ..result })
+        let warnings = result.warnings.into_iter().filter(|warning| warning.code == "nothing-replaced");
+        let warnings = warnings.map(|warning| Warning { span: None, ..warning }).collect();
+        Ok(StatementResult { warnings, ..result })
     }
+}
+
+/// Of an overwrite without rows.
+fn nothing_replaced(table: &str) -> String {
+    format!("the query gives no rows: nothing is replaced in '{table}', as in Flink; DELETE FROM removes rows")
 }
 
 /// The INSERTs of a statement.

@@ -1,5 +1,5 @@
 //! The changes of a query in streaming mode, applied one after the other, leave the rows of the same query in batch mode:
-//! random queries over small random tables.
+//! random queries over small random tables, and over files of random changes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -192,4 +192,83 @@ async fn changes_leave_the_rows_of_batch_mode() {
     for depth in [1, 2, 3] {
         compare(seed * 10 + u64::from(depth), rounds, 40, depth).await;
     }
+}
+
+type Cells = [Option<u64>; 3];
+
+/// Random changes of a table as Debezium's messages, and the rows that are left.
+fn changes(dice: &mut Dice) -> (String, Vec<Cells>) {
+    let cell = |dice: &mut Dice| dice.roll(6).checked_sub(1);
+    let json = |row: Option<&Cells>| {
+        let show = |cell: &Option<u64>| cell.map_or("null".to_owned(), |v| v.to_string());
+        row.map_or("null".to_owned(), |[a, b, c]| format!("{{\"a\":{},\"b\":{},\"c\":{}}}", show(a), show(b), show(c)))
+    };
+    let mut rows: Vec<Cells> = vec![];
+    let mut text = String::new();
+    for _ in 0..dice.roll(16) + 1 {
+        let new = [cell(dice), cell(dice), cell(dice)];
+        let old = (!rows.is_empty()).then(|| dice.roll(rows.len() as u64) as usize);
+        let (op, before, after) = match (dice.roll(4), old) {
+            (0, Some(at)) => ("d", Some(rows.swap_remove(at)), None),
+            (1, Some(at)) => ("u", Some(std::mem::replace(&mut rows[at], new)), Some(new)),
+            _ => {
+                rows.push(new);
+                ("c", None, Some(new))
+            }
+        };
+        let (before, after) = (json(before.as_ref()), json(after.as_ref()));
+        text.push_str(&format!("{{\"before\":{before},\"after\":{after},\"op\":\"{op}\"}}\n"));
+    }
+    (text, rows)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes_that_are_read_leave_the_rows_of_their_tables() {
+    let seed = std::env::var("CALVE_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    let rounds = std::env::var("CALVE_ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(4_u32);
+    let mut dice = Dice(0x2545_F491_4F6C_DD1D ^ (seed + 1));
+    let (mut refused, mut asked) = (0, 0);
+    for _ in 0..rounds {
+        let folder = tempfile::tempdir().unwrap();
+        let mut streaming = Session::new(SessionConfig::default()).unwrap();
+        let mut batch = Session::new(SessionConfig::default()).unwrap();
+        run(&mut batch, "SET 'execution.runtime-mode' = 'batch'").await.unwrap();
+        for table in 0..3 {
+            let (text, rows) = changes(&mut dice);
+            let path = folder.path().join(format!("t{table}"));
+            std::fs::write(&path, text).unwrap();
+            let create = format!(
+                "CREATE TABLE t{table} (a INT, b INT, c INT) WITH ('connector' = 'filesystem', 'path' = '{}', 'format' = \
+                 'debezium-json')",
+                path.display()
+            );
+            run(&mut streaming, &create).await.unwrap();
+            let show = |cell: &Option<u64>| cell.map_or("CAST(NULL AS INT)".to_owned(), |v| v.to_string());
+            let mut values: Vec<String> =
+                rows.iter().map(|[a, b, c]| format!("({}, {}, {}, TRUE)", show(a), show(b), show(c))).collect();
+            values.push("(0, 0, 0, FALSE)".to_owned());
+            let view = format!(
+                "CREATE TEMPORARY VIEW t{table} AS SELECT a, b, c FROM (VALUES {}) AS v(a, b, c, there) WHERE there",
+                values.join(", ")
+            );
+            run(&mut batch, &view).await.unwrap();
+        }
+        for depth in [1, 1, 2, 2, 3] {
+            for _ in 0..12 {
+                let sql = query(&mut dice, depth);
+                asked += 1;
+                let changes = match run(&mut streaming, &sql).await {
+                    Err(error) if error.code == "not-supported" => {
+                        refused += 1;
+                        continue;
+                    }
+                    changes => changes.unwrap_or_else(|e| panic!("{e:?}\n{sql}")),
+                };
+                let left = folded(changes.clone()).unwrap_or_else(|e| panic!("{e}\n{sql}\n{changes:?}"));
+                let rows = run(&mut batch, &sql).await.unwrap_or_else(|e| panic!("{e:?}\n{sql}"));
+                assert_eq!(left, folded(rows).unwrap(), "{sql}\n{changes:?}");
+            }
+        }
+    }
+    assert!(refused * 4 < asked, "{refused} queries of {asked} were refused");
 }

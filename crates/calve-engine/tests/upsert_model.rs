@@ -31,13 +31,9 @@ fn value(text: Option<&str>) -> String {
     text.map_or("CAST(NULL AS STRING)".to_owned(), |t| format!("'{t}'"))
 }
 
-async fn model(name: &str, format_version: u8, equality_deletes: &str, seed: u64) {
+async fn model(name: &str, format_version: u8, setting: (&str, &str), seed: u64) {
     let warehouse = folder(name);
-    let mut session = common::session(
-        &warehouse,
-        &[("calve.upsert.equality-deletes", equality_deletes), ("execution.runtime-mode", "batch")],
-    )
-    .await;
+    let mut session = common::session(&warehouse, &[setting, ("execution.runtime-mode", "batch")]).await;
     run(
         &mut session,
         &format!(
@@ -78,15 +74,25 @@ async fn model(name: &str, format_version: u8, equality_deletes: &str, seed: u64
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn upserts_equal_a_map_v2() {
-    model("v2", 2, "needed", 2).await;
+    model("v2", 2, ("calve.upsert.equality-deletes", "needed"), 2).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn upserts_equal_a_map_v3() {
-    model("v3", 3, "needed", 3).await;
+    model("v3", 3, ("calve.upsert.equality-deletes", "needed"), 3).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn upserts_equal_a_map_with_an_equality_delete_for_every_key() {
-    model("v2-always", 2, "always", 4).await;
+    model("v2-always", 2, ("calve.upsert.equality-deletes", "always"), 4).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn upserts_by_position_equal_a_map_v2() {
+    model("v2-position", 2, ("calve.upsert.mode", "position"), 5).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn upserts_by_position_equal_a_map_v3() {
+    model("v3-position", 3, ("calve.upsert.mode", "position"), 6).await;
 }

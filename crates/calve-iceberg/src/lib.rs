@@ -11,6 +11,7 @@
 //! * [`metadata::metadata_table`] serves `t$snapshots` and its siblings.
 
 pub mod catalog;
+mod codec;
 pub mod commit;
 pub mod error;
 pub mod io;

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use calve_types::{Error, Result};
+use futures::FutureExt;
 use iceberg::TableIdent;
 use iceberg::spec::{
     DataContentType, DataFile, DataFileBuilder, MAIN_BRANCH, ManifestEntryRef, ManifestFile, ManifestList,
@@ -140,8 +142,16 @@ impl Table {
         }
         let what = || format!("read the manifest list '{location}' of snapshot {}", snapshot.snapshot_id());
         let bytes = self.io.file_io().new_input(location).context(what)?.read().await.context(what)?;
-        let list = ManifestList::parse_with_version(&bytes, self.metadata.format_version()).context(what)?;
+        let version = self.metadata.format_version();
+        let parsed = catch_unwind(AssertUnwindSafe(|| ManifestList::parse_with_version(&bytes, version)));
+        let list = parsed.unwrap_or_else(|_| Err(damaged())).context(what);
+        let list = list.map_err(|error| error.with_hint(RESTORE))?;
         let manifests: Arc<Vec<_>> = Arc::new(list.consume_entries().into_iter().collect());
+        let files = snapshot.summary().additional_properties.get("total-data-files");
+        if manifests.is_empty() && files.and_then(|files| files.parse::<u64>().ok()).is_some_and(|files| files > 0) {
+            // one that ends too early looks like that of a table without files
+            return Err(Error::new("io", format!("cannot {}: it is cut off", what())).with_hint(RESTORE));
+        }
         self.cache.lists().put(location, &manifests, manifests.len());
         Ok(manifests)
     }
@@ -152,23 +162,57 @@ impl Table {
     /// # Errors
     /// `io` or `invalid-table` if the manifest cannot be read.
     pub async fn entries(&self, manifest: &ManifestFile) -> Result<Arc<Vec<ManifestEntryRef>>> {
-        let location = &manifest.manifest_path;
-        // Row ids are given to a manifest when it first appears in a list of a v3 table.
-        let key = match manifest.first_row_id {
-            Some(first) => format!("{location}#{first}"),
-            None => location.clone(),
-        };
+        let key = cache_key(manifest);
         if let Some(found) = self.cache.manifests().get(&key) {
             return Ok(found);
         }
-        let what = || format!("read the manifest '{location}' of table '{}'", self.ident);
-        let (mut entries, _) = manifest.load_manifest(self.io.file_io()).await.context(what)?.into_parts();
+        let entries = self.entries_once(manifest).await?;
+        self.cache.manifests().put(&key, &entries, entries.len());
+        Ok(entries)
+    }
+
+    /// As [`Table::entries`], but what is read is not kept: for who reads all manifests, one after the other.
+    ///
+    /// # Errors
+    /// As [`Table::entries`].
+    pub(crate) async fn entries_once(&self, manifest: &ManifestFile) -> Result<Arc<Vec<ManifestEntryRef>>> {
+        if let Some(found) = self.cache.manifests().get(&cache_key(manifest)) {
+            return Ok(found);
+        }
+        let what = || format!("read the manifest '{}' of table '{}'", manifest.manifest_path, self.ident);
+        let loading = AssertUnwindSafe(manifest.load_manifest(self.io.file_io())).catch_unwind();
+        let loaded = loading.await.unwrap_or_else(|_| Err(damaged())).context(what);
+        let (mut entries, _) = loaded.map_err(|error| error.with_hint(RESTORE))?.into_parts();
+        // a manifest that ends too early may look like a shorter one
+        let counts = [manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count];
+        let expected: u64 = counts.into_iter().flatten().map(u64::from).sum();
+        if (entries.len() as u64) < expected {
+            let (path, found) = (&manifest.manifest_path, entries.len());
+            return Err(Error::new("io", format!("cannot read the manifest '{path}': it is cut off"))
+                .with_detail(format!("It has {found} entries, and its manifest list says {expected}."))
+                .with_hint(RESTORE));
+        }
         if let Some(first) = manifest.first_row_id {
             inherit_row_ids(&mut entries, first, manifest.partition_spec_id).context(what)?;
         }
-        let entries = Arc::new(entries);
-        self.cache.manifests().put(&key, &entries, entries.len());
-        Ok(entries)
+        Ok(Arc::new(entries))
+    }
+}
+
+/// The Avro reader panics on some damaged files.
+fn damaged() -> iceberg::Error {
+    iceberg::Error::new(iceberg::ErrorKind::DataInvalid, "it is damaged")
+}
+
+/// What to do about a damaged file of a table.
+pub(crate) const RESTORE: &str =
+    "restore the file from a copy, or read an older snapshot that does without it: OPTIONS ('snapshot-id' = '...')";
+
+/// What a manifest's entries are cached by: row ids are given to it when it first appears in a list of a v3 table.
+fn cache_key(manifest: &ManifestFile) -> String {
+    match manifest.first_row_id {
+        Some(first) => format!("{}#{first}", manifest.manifest_path),
+        None => manifest.manifest_path.clone(),
     }
 }
 

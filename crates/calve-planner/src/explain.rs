@@ -7,6 +7,7 @@ use calve_types::{DataType, LogicalType, Value, rules};
 use datafusion::logical_expr::Expr as DfExpr;
 
 use crate::bind::walk;
+use crate::change::Change;
 use crate::expr::{AggregateCall, Bound, Expr, ExprKind, Frame, OverCall, OverFunction, SubqueryKind};
 use crate::rel::{Field, JoinKind, Rel, RelKind, SetOpKind, Sink, Window};
 
@@ -20,6 +21,19 @@ pub fn sink_tree(sink: &Sink) -> String {
     let columns: Vec<_> = sink.table.physical_columns().map(|c| c.name.as_str()).collect();
     let line = format!("LogicalSink(table=[{}], fields=[{}])", sink.table.path, columns.join(", "));
     Node { line, inputs: vec![node(&sink.input)] }.print()
+}
+
+/// The algebra of a DELETE, UPDATE or MERGE: a `LogicalTableModify` above its changes.
+pub fn change_tree(change: &Change) -> String {
+    let path = &change.table.path;
+    let line = format!(
+        "LogicalTableModify(table=[[{}, {}, {}]], operation=[{}], flattened=[false])",
+        path.catalog,
+        path.database,
+        path.table,
+        change.kind.name()
+    );
+    Node { line, inputs: vec![node(&change.rows)] }.print()
 }
 
 struct Node {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use calve_sql::ast::{self, Visit, Visitor};
-use calve_sql::{AlterView, Hints, Insert, Query, Statement};
+use calve_sql::{AlterView, Hints, Insert, MergeAction, Name, Query, Statement, TableHint};
 use calve_types::Span;
 
 use crate::bind::{on_deep_stack, span, temporal, window};
@@ -19,7 +19,8 @@ pub struct Reference {
     pub span: Span,
 }
 
-/// The names that stand in the places of tables, each once for each set of options; the target of an INSERT first.
+/// The names that stand in the places of tables, each once for each set of options; the target of an INSERT, DELETE,
+/// UPDATE or MERGE first.
 ///
 /// Some may be no tables: names of WITH queries are among them.
 pub fn referenced(statement: &Statement) -> Vec<Reference> {
@@ -28,6 +29,29 @@ pub fn referenced(statement: &Statement) -> Vec<Reference> {
         Statement::Query(query) => in_query(query, &mut found),
         Statement::Insert(insert) => in_insert(insert, &mut found),
         Statement::StatementSet(set) => set.inserts.iter().for_each(|insert| in_insert(insert, &mut found)),
+        Statement::Delete(delete) => {
+            add(&mut found, target(&delete.table, delete.hint.as_ref()));
+            in_exprs(delete.condition.iter(), &delete.hints, &mut found);
+        }
+        Statement::Update(update) => {
+            add(&mut found, target(&update.table, update.hint.as_ref()));
+            let values = update.assignments.iter().map(|assignment| &assignment.value);
+            in_exprs(values.chain(&update.condition), &update.hints, &mut found);
+        }
+        Statement::Merge(merge) => {
+            add(&mut found, target(&merge.table, merge.hint.as_ref()));
+            let mut collector = Collector { hints: &merge.hints, found: &mut found };
+            let _ = on_deep_stack(|| merge.source.visit(&mut collector));
+            in_exprs([&merge.on], &merge.hints, &mut found);
+            for clause in &merge.clauses {
+                let values: Vec<&ast::Expr> = match &clause.action {
+                    MergeAction::Update(assignments) => assignments.iter().map(|a| &a.value).collect(),
+                    MergeAction::Insert { values, .. } => values.iter().collect(),
+                    MergeAction::UpdateAll | MergeAction::InsertAll | MergeAction::Delete => vec![],
+                };
+                in_exprs(clause.condition.iter().chain(values), &merge.hints, &mut found);
+            }
+        }
         Statement::CreateView(create) => in_query(&create.query, &mut found),
         Statement::AlterView { change: AlterView::As { query, .. }, .. } => in_query(query, &mut found),
         Statement::Explain { statement, .. } => found = referenced(statement),
@@ -76,13 +100,21 @@ pub fn referenced_by(query: &Query) -> Vec<Reference> {
 }
 
 fn in_insert(insert: &Insert, found: &mut Vec<Reference>) {
-    let target = Reference {
-        parts: insert.table.parts.clone(),
-        hints: insert.hint.as_ref().map(|hint| hint.options.clone()).unwrap_or_default(),
-        span: insert.table.span,
-    };
-    add(found, target);
+    add(found, target(&insert.table, insert.hint.as_ref()));
     in_query(&insert.query, found);
+}
+
+/// The table that a statement writes to.
+fn target(name: &Name, hint: Option<&TableHint>) -> Reference {
+    let hints = hint.map(|hint| hint.options.clone()).unwrap_or_default();
+    Reference { parts: name.parts.clone(), hints, span: name.span }
+}
+
+fn in_exprs<'e>(exprs: impl IntoIterator<Item = &'e ast::Expr>, hints: &Hints, found: &mut Vec<Reference>) {
+    let mut collector = Collector { hints, found };
+    for expr in exprs {
+        let _ = on_deep_stack(|| expr.visit(&mut collector));
+    }
 }
 
 fn in_query(query: &Query, found: &mut Vec<Reference>) {

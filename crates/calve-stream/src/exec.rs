@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::compute::SortOptions;
-use datafusion::common::Result;
+use calve_types::Error;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
@@ -105,6 +106,17 @@ impl ExecutionPlan for StreamExec {
     }
 }
 
+/// The state of a stream does not spill.
+fn out_of_memory(error: DataFusionError) -> DataFusionError {
+    let error = Error::new("out-of-memory", "the statement needs more memory than it may have")
+        .with_detail(error.strip_backtrace())
+        .with_hint(
+            "run it in batch mode, which spills to disk: SET 'execution.runtime-mode' = 'batch'; or give it more with \
+             --memory-limit",
+        );
+    DataFusionError::External(Box::new(error))
+}
+
 /// An operator and what it reads.
 struct Work {
     running: Box<dyn Running>,
@@ -143,7 +155,7 @@ impl Work {
                 }
             }
             let waiting: usize = out.iter().map(RecordBatch::get_array_memory_size).sum();
-            self.memory.try_resize(self.running.size().saturating_add(waiting))?;
+            self.memory.try_resize(self.running.size().saturating_add(waiting)).map_err(out_of_memory)?;
             self.out.extend(out);
             give_way().await;
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use arrow::array::{Array, AsArray, Int8Array, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, Int8Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Int8Type};
 use calve_types::Error;
 use datafusion::common::Result;
@@ -87,8 +87,19 @@ impl<'a> Ops<'a> {
     /// `internal` if there is no such column.
     pub fn new(batch: &'a RecordBatch, column: Option<usize>) -> Result<Self> {
         let Some(column) = column else { return Ok(Self(None)) };
-        let bytes = batch.columns().get(column).and_then(|array| array.as_primitive_opt::<Int8Type>());
-        match bytes {
+        match batch.columns().get(column) {
+            Some(array) => Self::of(Some(array)),
+            None => Err(failure(Error::internal("a changelog without its kinds of changes"))),
+        }
+    }
+
+    /// The changes that an array holds; additions without one.
+    ///
+    /// # Errors
+    /// `internal` if it is no array of changes.
+    pub fn of(array: Option<&'a ArrayRef>) -> Result<Self> {
+        let Some(array) = array else { return Ok(Self(None)) };
+        match array.as_primitive_opt::<Int8Type>() {
             Some(bytes) if bytes.null_count() == 0 => Ok(Self(Some(bytes))),
             _ => Err(failure(Error::internal("a changelog without its kinds of changes"))),
         }

@@ -202,7 +202,7 @@ impl Windows {
             self.calls.add(&mut running, &input(&[row.into()])?, 0)?;
             let values = self.calls.values(&mut running)?;
             if let Some(equal) = peers.get_mut(order) {
-                self.size = equal.change(values, true, self.size, out);
+                self.size = equal.change(values, Some(op), self.size, out);
             }
             *states = Some(running);
             return Ok(());
@@ -214,9 +214,9 @@ impl Windows {
                 self.calls.add(&mut running, &input, row)?;
             }
             if at.as_ref() >= order {
-                let is_new = op.adds() && at.as_ref() == order;
+                let new = Some(op).filter(|op| op.adds() && at.as_ref() == order);
                 let values = self.calls.values(&mut running)?;
-                self.size = equal.change(values, is_new, self.size, out);
+                self.size = equal.change(values, new, self.size, out);
             }
         }
         *states = Some(running);
@@ -229,9 +229,10 @@ impl Windows {
 }
 
 impl Peers {
-    /// Gives the rows other values; the last row may be new. Returns the size of all state after it.
-    fn change(&mut self, values: Vec<ScalarValue>, is_new: bool, size: usize, out: &mut Out) -> usize {
-        let old = self.rows.len() - usize::from(is_new);
+    /// Gives the rows other values; the last row may be `new`, and is given with the kind of change that brought it, as
+    /// in Flink. Returns the size of all state after it.
+    fn change(&mut self, values: Vec<ScalarValue>, new: Option<Op>, size: usize, out: &mut Out) -> usize {
+        let old = self.rows.len() - usize::from(new.is_some());
         let mut after = size;
         if values != self.values {
             for row in self.rows.iter().take(old) {
@@ -242,8 +243,8 @@ impl Peers {
             after = (size + bytes(&values)).saturating_sub(bytes(&self.values));
             self.values = values;
         }
-        if is_new && let Some(row) = self.rows.last() {
-            out.push(Op::Insert, row, &self.values);
+        if let (Some(op), Some(row)) = (new, self.rows.last()) {
+            out.push(op, row, &self.values);
         }
         after
     }

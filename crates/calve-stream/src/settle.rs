@@ -14,7 +14,7 @@ use crate::rows::{self, Bytes, Changes, Codec};
 
 /// The last row of each key at the end of the input (`+I`), and the keys of which no row is left (`-D`), each once. As
 /// Flink's `SinkUpsertMaterializer`, it keeps the rows of a key in the order in which they came: a row that is taken back
-/// uncovers the one before it.
+/// uncovers the one before it, and one that never came is not taken back.
 #[derive(Debug)]
 pub struct Settle {
     /// The input's columns and the output's: the relation's, then the changes.
@@ -70,8 +70,8 @@ struct Settling {
 #[derive(Default)]
 struct Entry {
     rows: Vec<Bytes>,
-    /// The row that was taken back last: it has the key.
-    gone: Bytes,
+    /// The row that was taken back last: it has the key. `None` if none came that could be.
+    gone: Option<Bytes>,
 }
 
 /// Rows of a batch of output.
@@ -98,8 +98,9 @@ impl Running for Settling {
                 self.size += row.len() + size_of::<Bytes>();
                 entry.rows.push(row.into());
             } else if let Some(at) = entry.rows.iter().position(|r| r.as_ref() == row) {
-                self.size = self.size.saturating_sub(entry.gone.len() + size_of::<Bytes>());
-                entry.gone = entry.rows.remove(at);
+                let before = entry.gone.replace(entry.rows.remove(at));
+                let freed = before.map_or(0, |gone| gone.len()) + size_of::<Bytes>();
+                self.size = self.size.saturating_sub(freed);
             }
         }
         Ok(batch.num_rows())
@@ -111,7 +112,7 @@ impl Running for Settling {
         for op in [Op::Insert, Op::Delete] {
             let rows = entries.iter().filter_map(|entry| match op {
                 Op::Insert => entry.rows.last(),
-                _ => Some(&entry.gone).filter(|_| entry.rows.is_empty()),
+                _ => entry.gone.as_ref().filter(|_| entry.rows.is_empty()),
             });
             let mut changes = Changes::default();
             for row in rows {

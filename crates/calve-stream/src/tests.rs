@@ -193,5 +193,7 @@ async fn state_is_charged_to_the_memory_pool() {
     let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(GreedyMemoryPool::new(100_000))).build().unwrap();
     let task = TaskContext::default().with_runtime(Arc::new(runtime));
     let error = collect(plan, Arc::new(task)).await.unwrap_err();
-    assert!(matches!(error.find_root(), datafusion::common::DataFusionError::ResourcesExhausted(_)), "{error}");
+    let datafusion::common::DataFusionError::External(error) = error else { panic!("{error}") };
+    let error = error.downcast::<calve_types::Error>().unwrap();
+    assert!(error.code == "out-of-memory" && error.hint.as_ref().unwrap().contains("batch mode"), "{error}");
 }

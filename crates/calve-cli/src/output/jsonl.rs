@@ -183,13 +183,22 @@ impl<W: Write> JsonlOutput<W> {
         let writes: Vec<_> = writes
             .iter()
             .map(|write| {
-                json!({
+                let mut line = json!({
                     "table": write.table,
                     "rows": write.rows,
                     "data_files": write.data_files,
                     "delete_files": write.delete_files,
                     "snapshot_id": write.snapshot_id.map(|id| id.to_string()),
-                })
+                });
+                if let (Some(changed), Some(line)) = (write.changed, line.as_object_mut()) {
+                    line.insert("deleted".to_owned(), changed.deleted.into());
+                    line.insert("updated".to_owned(), changed.updated.into());
+                    line.insert("inserted".to_owned(), changed.inserted.into());
+                }
+                if let (Some(replaced), Some(line)) = (write.replaced_files, line.as_object_mut()) {
+                    line.insert("replaced_files".to_owned(), replaced.into());
+                }
+                line
             })
             .collect();
         self.buffer.extend_from_slice(b",\"written\":");

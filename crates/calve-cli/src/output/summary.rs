@@ -5,6 +5,7 @@ use calve_engine::WriteSummary;
 /// Rows, files, deletes by kind, snapshot, time.
 pub fn describe(summary: &WriteSummary) -> String {
     let mut line = match summary.rows {
+        _ if summary.changed.is_some() => changed(summary),
         0 => format!("no rows written to {}", summary.table),
         rows => format!("{} written to {}", count(rows, "row"), summary.table),
     };
@@ -19,6 +20,10 @@ pub fn describe(summary: &WriteSummary) -> String {
             line += &format!(" ({})", kinds.join(", "));
         }
     }
+    if let Some(replaced) = summary.replaced_files.filter(|_| summary.snapshot_id.is_some()) {
+        let verb = if summary.changed.is_some() { "removed" } else { "replaced" };
+        line += &format!(", {} {verb}", count(replaced, "data file"));
+    }
     if summary.dropped_rows > 0 {
         line += &format!(", {} with NULL in a NOT NULL column dropped", count(summary.dropped_rows, "row"));
     }
@@ -26,6 +31,18 @@ pub fn describe(summary: &WriteSummary) -> String {
         line += &format!(", snapshot {id}");
     }
     line + &format!(" ({:.2} seconds)", summary.elapsed.as_secs_f64())
+}
+
+/// Of a DELETE, UPDATE or MERGE.
+fn changed(summary: &WriteSummary) -> String {
+    let rows = summary.changed.unwrap_or_default();
+    let kinds = [(rows.deleted, "deleted"), (rows.updated, "updated"), (rows.inserted, "inserted")];
+    let kinds: Vec<_> =
+        kinds.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{} {kind}", count(*n, "row"))).collect();
+    match kinds.as_slice() {
+        [] => format!("no rows changed in {}", summary.table),
+        kinds => format!("{} in {}", kinds.join(", "), summary.table),
+    }
 }
 
 fn count(n: u64, what: &str) -> String {
@@ -36,6 +53,8 @@ fn count(n: u64, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use calve_engine::RowCounts;
 
     use super::*;
 
@@ -48,6 +67,8 @@ mod tests {
             delete_files: 2,
             equality_deletes: 2,
             position_deletes: 1,
+            replaced_files: None,
+            changed: None,
             dropped_rows: 0,
             snapshot_id: Some(42),
             elapsed: Duration::from_millis(56),
@@ -56,6 +77,17 @@ mod tests {
             describe(&summary),
             "3 rows written to ice.shop.orders: 1 data file, 2 delete files (2 equality deletes, 1 position delete), \
              snapshot 42 (0.06 seconds)"
+        );
+        let overwrite = WriteSummary { delete_files: 0, replaced_files: Some(2), ..summary.clone() };
+        assert_eq!(
+            describe(&overwrite),
+            "3 rows written to ice.shop.orders: 1 data file, 2 data files replaced, snapshot 42 (0.06 seconds)"
+        );
+        let changed = Some(RowCounts { deleted: 1, updated: 2, inserted: 0 });
+        let merge = WriteSummary { delete_files: 0, replaced_files: Some(1), changed, ..summary.clone() };
+        assert_eq!(
+            describe(&merge),
+            "1 row deleted, 2 rows updated in ice.shop.orders: 1 data file, 1 data file removed, snapshot 42 (0.06 seconds)"
         );
         summary =
             WriteSummary { rows: 0, data_files: 0, delete_files: 0, dropped_rows: 1, snapshot_id: None, ..summary };

@@ -3,21 +3,24 @@
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
+use calve_stream::op::Ops;
 use calve_types::{DataType, Error, Result};
 
 use super::Format;
+use super::changelog::ChangelogFormat;
 use super::csv::CsvFormat;
 use super::json::{JsonFormat, NullKey};
 use super::parquet::ParquetEncoder;
 use super::raw::RawFormat;
-use crate::java;
 use crate::text::{TimestampFormat, push_base64};
 use crate::values::{self, Kind, Stamp, Values};
+use crate::{from_datafusion, java};
 
 /// Turns batches into the bytes of a part file.
 pub(crate) enum Encoder {
     Csv(Arc<CsvFormat>, Vec<(String, DataType)>, String),
     Json(Arc<JsonFormat>, Vec<(String, DataType)>, String),
+    Changelog(ChangelogFormat, Vec<(String, DataType)>, String),
     Raw(RawFormat, Vec<(String, DataType)>),
     Parquet(Box<ParquetEncoder>),
 }
@@ -29,12 +32,13 @@ impl Encoder {
         Ok(match format {
             Format::Csv(format) => Self::Csv(format.clone(), columns, String::new()),
             Format::Json(format) => Self::Json(format.clone(), columns, String::new()),
+            Format::Changelog(format) => Self::Changelog(format.as_ref().clone(), columns, String::new()),
             Format::Raw(format) => Self::Raw(*format, columns),
             Format::Parquet(format) => Self::Parquet(Box::new(ParquetEncoder::new(format, &columns)?)),
         })
     }
 
-    /// Appends rows.
+    /// Appends rows; the kinds of their changes, if they have any, are the array behind the columns.
     ///
     /// # Errors
     /// Values that the format cannot write.
@@ -50,6 +54,14 @@ impl Encoder {
                 let values = prepared(arrays, columns)?;
                 (0..rows).try_for_each(|row| format.encode(&values, row, scratch, out))
             }
+            Self::Changelog(format, columns, scratch) => {
+                let values = prepared(arrays, columns)?;
+                let ops = Ops::of(arrays.get(columns.len())).map_err(from_datafusion)?;
+                (0..rows).try_for_each(|row| {
+                    let op = ops.get(row).map_err(from_datafusion)?;
+                    format.encode(op, &values, row, scratch, out)
+                })
+            }
             Self::Raw(format, columns) => match prepared(arrays, columns)?.first() {
                 Some((_, values)) => (0..rows).try_for_each(|row| format.encode(values, row, out)),
                 None => Err(Error::internal("format 'raw' without a column")),
@@ -62,7 +74,7 @@ impl Encoder {
     pub fn gathered(&self) -> u64 {
         match self {
             Self::Parquet(encoder) => encoder.gathered(),
-            Self::Csv(..) | Self::Json(..) | Self::Raw(..) => 0,
+            Self::Csv(..) | Self::Json(..) | Self::Changelog(..) | Self::Raw(..) => 0,
         }
     }
 
@@ -73,7 +85,7 @@ impl Encoder {
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::Parquet(encoder) => encoder.finish(out),
-            Self::Csv(..) | Self::Json(..) | Self::Raw(..) => Ok(()),
+            Self::Csv(..) | Self::Json(..) | Self::Changelog(..) | Self::Raw(..) => Ok(()),
         }
     }
 }
@@ -250,6 +262,20 @@ impl JsonFormat {
         Ok(())
     }
 
+    /// Appends an object of the columns.
+    ///
+    /// # Errors
+    /// As [`Self::encode`].
+    pub fn encode_object(
+        &self,
+        columns: &[(&str, Values<'_>)],
+        row: usize,
+        scratch: &mut String,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.push_row(columns, row, scratch, out)
+    }
+
     fn push_row(
         &self,
         fields: &[(&str, Values<'_>)],
@@ -316,7 +342,7 @@ impl JsonFormat {
                         _ => match self.null_key {
                             NullKey::Drop => continue,
                             NullKey::Literal => &self.null_key_literal,
-                            NullKey::Fail => return Err(null_key()),
+                            NullKey::Fail => return Err(null_key(self.name)),
                         },
                     };
                     if !is_first {
@@ -347,13 +373,13 @@ impl JsonFormat {
     }
 }
 
-fn null_key() -> Error {
+fn null_key(format: &str) -> Error {
     Error::new("invalid-value", "a map with a NULL key cannot be written as JSON")
         .with_detail(
             "JSON format doesn't support to serialize map data with null keys. You can drop null key entries or encode \
              null in literals by specifying map-null-key.mode option.",
         )
-        .with_hint("set 'json.map-null-key.mode' to DROP or LITERAL")
+        .with_hint(format!("set '{format}.map-null-key.mode' to DROP or LITERAL"))
 }
 
 impl RawFormat {

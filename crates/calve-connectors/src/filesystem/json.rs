@@ -84,10 +84,9 @@ impl<R: Read> JsonReader<R> {
         columns: &[(String, DataType)],
         schema: SchemaRef,
     ) -> Result<Self> {
-        let fields = Fields::new(columns.iter().map(|(name, t)| (name.clone(), &t.logical)));
         let builders = columns.iter().map(|(_, t)| Builder::new(&t.logical)).collect::<Result<_>>()?;
         Ok(Self {
-            decoder: Decoder { format, fields, tape: Tape::default(), found: Vec::new() },
+            decoder: Decoder::new(format, columns),
             input: Input::new(input, place),
             columns: builders,
             schema,
@@ -106,14 +105,10 @@ impl<R: Read> JsonReader<R> {
             if !self.input.next_line(&mut self.line)? {
                 break;
             }
-            match self.decoder.append(&self.line, &mut self.columns) {
+            match self.decoder.append_line(&self.line, &mut self.columns) {
                 Ok(count) => rows += count,
                 Err(Wrong { what, detail, hint }) => {
-                    let error = self.input.place().error(MALFORMED, number, &what).with_detail(detail);
-                    return Err(match hint {
-                        Some(hint) => error.with_hint(hint),
-                        None => error,
-                    });
+                    return Err(self.input.place().error(MALFORMED, number, &what).with_detail(detail).with_hint(hint));
                 }
             }
         }
@@ -122,23 +117,65 @@ impl<R: Read> JsonReader<R> {
 }
 
 /// What is wrong in a line.
-struct Wrong {
-    what: String,
+pub(crate) struct Wrong {
+    pub what: String,
     detail: String,
-    hint: Option<&'static str>,
+    pub hint: String,
 }
 
-struct Decoder {
+/// Turns the objects of a parsed line into rows.
+pub(crate) struct Decoder {
     format: Arc<JsonFormat>,
     fields: Fields,
-    tape: Tape,
+    pub tape: Tape,
     /// Where the value of each column stands on the tape.
     found: Vec<Option<usize>>,
 }
 
 impl Decoder {
+    /// A decoder of these columns.
+    pub fn new(format: Arc<JsonFormat>, columns: &[(String, DataType)]) -> Self {
+        let fields = Fields::new(columns.iter().map(|(name, t)| (name.clone(), &t.logical)));
+        Self { format, fields, tape: Tape::default(), found: Vec::new() }
+    }
+
+    /// Appends an object's row.
+    ///
+    /// # Errors
+    /// A field that is no value of its column.
+    pub fn append(&mut self, object: usize, columns: &mut [Builder]) -> Result<(), Failed> {
+        let mut found = std::mem::take(&mut self.found);
+        let result = self.append_fields(object, &self.fields, columns, &mut found);
+        self.found = found;
+        result
+    }
+
+    /// Appends the row that was there before a change: the object's fields, and those of the row `after` whose names
+    /// stand nowhere in `old`.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn append_old(
+        &mut self,
+        object: usize,
+        old: usize,
+        after: usize,
+        columns: &mut [Builder],
+    ) -> Result<(), Failed> {
+        let (mut found, mut new) = (Vec::new(), Vec::new());
+        self.find(object, &self.fields, &mut found);
+        self.find(after, &self.fields, &mut new);
+        let named = self.tape.names(old);
+        for ((place, new), name) in found.iter_mut().zip(new).zip(&self.fields.names) {
+            if place.is_none() && !named.contains(name.as_str()) {
+                *place = new;
+            }
+        }
+        self.append_found(&found, &self.fields, columns)
+    }
+
     /// Appends the rows of a line; returns how many.
-    fn append(&mut self, line: &[u8], columns: &mut [Builder]) -> Result<usize, Wrong> {
+    fn append_line(&mut self, line: &[u8], columns: &mut [Builder]) -> Result<usize, Wrong> {
         if line.iter().all(|b| b.is_ascii_whitespace()) {
             return Ok(0);
         }
@@ -149,7 +186,7 @@ impl Decoder {
             return Err(Wrong {
                 what: format!("text that is no JSON: {why}"),
                 detail: format!("Failed to deserialize JSON '{}'.", shortened(&String::from_utf8_lossy(line))),
-                hint: Some("'json.ignore-parse-errors' = 'true' leaves such a line out"),
+                hint: "'json.ignore-parse-errors' = 'true' leaves such a line out".to_owned(),
             });
         }
         match self.tape.kind(0) {
@@ -179,29 +216,15 @@ impl Decoder {
         Err(Wrong {
             what: "a value that is no JSON object".to_owned(),
             detail: "Illegal JSON object data...".to_owned(),
-            hint: Some("'json.ignore-parse-errors' = 'true' leaves such a line out"),
+            hint: "'json.ignore-parse-errors' = 'true' leaves such a line out".to_owned(),
         })
     }
 
     fn row(&mut self, object: usize, columns: &mut [Builder]) -> Result<(), Wrong> {
-        let mut found = std::mem::take(&mut self.found);
-        let result = self.append_fields(object, &self.fields, columns, &mut found);
-        self.found = found;
-        result.map_err(|failed| match failed {
-            Failed::Field { path, logical, value, why } => Wrong {
-                what: format!("'{}' in column '{path}' of type {logical}", shortened(&value)),
-                detail: format!("Fail to deserialize at field: {path}. {why}"),
-                hint: Some("'json.ignore-parse-errors' = 'true' reads such a field as NULL"),
-            },
-            Failed::Missing(name) => Wrong {
-                what: format!("no field '{name}'"),
-                detail: format!("Some field is missing in the JSON data. Could not find field with name '{name}'."),
-                hint: Some("without 'json.fail-on-missing-field' it is read as NULL"),
-            },
-        })
+        self.append(object, columns).map_err(|failed| failed.told(&self.format))
     }
 
-    /// Appends an object's fields to a row's columns. The later of two fields of one name counts.
+    /// Appends an object's fields to a row's columns.
     fn append_fields(
         &self,
         object: usize,
@@ -209,6 +232,12 @@ impl Decoder {
         columns: &mut [Builder],
         found: &mut Vec<Option<usize>>,
     ) -> Result<(), Failed> {
+        self.find(object, fields, found);
+        self.append_found(found, fields, columns)
+    }
+
+    /// Where the values of an object's fields stand. The later of two fields of one name counts.
+    fn find(&self, object: usize, fields: &Fields, found: &mut Vec<Option<usize>>) {
         found.clear();
         found.resize(fields.names.len(), None);
         let mut expected = 0;
@@ -226,6 +255,9 @@ impl Decoder {
                 expected = index + 1;
             }
         }
+    }
+
+    fn append_found(&self, found: &[Option<usize>], fields: &Fields, columns: &mut [Builder]) -> Result<(), Failed> {
         let shapes = fields.names.iter().zip(&fields.types).zip(&fields.shapes);
         for (i, (((name, logical), shape), column)) in shapes.zip(columns).enumerate() {
             match found.get(i).copied().flatten() {
@@ -372,12 +404,28 @@ fn whole<N: TryFrom<i64> + std::str::FromStr>(number: &str) -> Result<N, Why> {
 }
 
 /// Why a row cannot be decoded.
-enum Failed {
+pub(crate) enum Failed {
     Field { path: String, logical: LogicalType, value: String, why: Why },
     Missing(String),
 }
 
 impl Failed {
+    /// What is wrong, for whoever reads the table.
+    pub fn told(self, format: &JsonFormat) -> Wrong {
+        match self {
+            Self::Field { path, logical, value, why } => Wrong {
+                what: format!("'{}' in column '{path}' of type {logical}", shortened(&value)),
+                detail: format!("Fail to deserialize at field: {path}. {why}"),
+                hint: format!("'{}.ignore-parse-errors' = 'true' reads such a field as NULL", format.name),
+            },
+            Self::Missing(name) => Wrong {
+                what: format!("no field '{name}'"),
+                detail: format!("Some field is missing in the JSON data. Could not find field with name '{name}'."),
+                hint: format!("without '{}.fail-on-missing-field' it is read as NULL", format.name),
+            },
+        }
+    }
+
     /// Seen from the row around it.
     fn inside(self, name: &str, outer: &LogicalType) -> Self {
         match self {

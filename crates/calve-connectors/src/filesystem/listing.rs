@@ -164,7 +164,9 @@ fn partitions(
     Ok(())
 }
 
+/// All files in a folder and the folders in it, by their paths: changes are read in that order.
 fn all_files(folder: &Path, partition: &[Option<String>], found: &mut Vec<DataFile>) -> Result<()> {
+    let first = found.len();
     // Folders still to be read; links that lead back would never end.
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
@@ -180,6 +182,7 @@ fn all_files(folder: &Path, partition: &[Option<String>], found: &mut Vec<DataFi
             }
         }
     }
+    found.get_mut(first..).unwrap_or_default().sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(())
 }
 

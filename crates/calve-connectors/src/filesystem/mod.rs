@@ -1,8 +1,9 @@
 //! `filesystem`: tables whose rows are files of a folder.
 //!
 //! Reading: [`listing`] finds the files, [`scan`] shares them out and runs a reader of their format ([`csv`], [`json`],
-//! [`parquet`], [`raw`]). Each file is opened once and read from its beginning to its end.
+//! [`parquet`], [`raw`], [`changelog`]). Each file is opened once and read from its beginning to its end.
 
+mod changelog;
 mod csv;
 mod encode;
 mod json;
@@ -13,6 +14,7 @@ mod parquet;
 mod partition;
 mod raw;
 mod scan;
+mod sized;
 mod tape;
 mod write;
 
@@ -20,6 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
+use calve_stream::Op;
 use calve_types::{DataType, Error, LogicalType, Result, arrow as mapping};
 use datafusion::catalog::TableProvider;
 
@@ -33,6 +36,7 @@ enum Format {
     Json(Arc<json::JsonFormat>),
     Parquet(Arc<parquet::ParquetFormat>),
     Raw(raw::RawFormat),
+    Changelog(Arc<changelog::ChangelogFormat>),
 }
 
 /// A table of files.
@@ -63,7 +67,7 @@ impl Format {
     fn extension(&self) -> &'static str {
         match self {
             Self::Parquet(_) => ".parquet",
-            Self::Csv(_) | Self::Json(_) | Self::Raw(_) => "",
+            Self::Csv(_) | Self::Json(_) | Self::Raw(_) | Self::Changelog(_) => "",
         }
     }
 }
@@ -114,8 +118,8 @@ impl FilesystemTable {
             "json" => {
                 file_columns.iter().try_for_each(|(name, t)| json::JsonFormat::check(name, t))?;
                 Format::Json(Arc::new(match purpose {
-                    Purpose::Read => json::JsonFormat::new(&options)?,
-                    Purpose::Write => json::JsonFormat::for_writing(&options)?,
+                    Purpose::Read => json::JsonFormat::new(&options, "json")?,
+                    Purpose::Write => json::JsonFormat::for_writing(&options, "json")?,
                 }))
             }
             "raw" => {
@@ -123,7 +127,16 @@ impl FilesystemTable {
                 Format::Raw(raw::RawFormat::new(&options)?)
             }
             "parquet" => Format::Parquet(Arc::new(parquet::ParquetFormat::new(&options, context.eval.time_zone)?)),
-            other => return Err(unknown_format(&options, other)),
+            other => {
+                let Some(format) = changelog::ChangelogFormat::new(other, &options, purpose)? else {
+                    return Err(unknown_format(&options, other));
+                };
+                file_columns.iter().try_for_each(|(name, t)| json::JsonFormat::check(name, t))?;
+                if purpose == Purpose::Read {
+                    check_mode(table, context)?;
+                }
+                Format::Changelog(Arc::new(format))
+            }
         };
         let fields = table.columns.iter().map(|(name, t)| mapping::field(name, t)).collect::<Result<Vec<_>>>()?;
         let default_name = options.get("partition.default-name").unwrap_or("__DEFAULT_PARTITION__").to_owned();
@@ -181,18 +194,36 @@ fn success_file(options: &Options) -> Result<Option<String>> {
 }
 
 fn unknown_format(options: &Options, name: &str) -> Error {
-    const FLINK: &[&str] = &["avro", "orc", "debezium-json", "canal-json", "maxwell-json", "ogg-json", "protobuf"];
+    const FLINK: &[&str] = &["avro", "orc", "protobuf"];
+    const HINT: &str =
+        "formats are csv, json, parquet and raw; for changes canal-json, debezium-json, maxwell-json and ogg-json";
     if FLINK.contains(&name) {
-        return Error::unsupported(format!("format '{name}' of a filesystem table"))
-            .with_hint("formats are csv, json, parquet and raw");
+        return Error::unsupported(format!("format '{name}' of a filesystem table")).with_hint(HINT);
     }
-    let known = ["csv", "json", "parquet", "raw"];
+    let known = ["csv", "json", "parquet", "raw"].into_iter().chain(changelog::ChangelogFormat::NAMES);
     let error = options.refuse(
         "unknown-format",
         format!("unknown format '{name}'"),
         format!("Could not find any format factory for identifier '{name}' in the classpath."),
     );
-    error.with_hint("formats are csv, json, parquet and raw").did_you_mean(name, known)
+    error.with_hint(HINT).did_you_mean(name, known)
+}
+
+/// Refuses to read changes in batch mode, as Flink does.
+///
+/// # Errors
+/// `changelog-in-batch`.
+fn check_mode(table: &TableDefinition, context: &ConnectorContext) -> Result<()> {
+    if !context.batch {
+        return Ok(());
+    }
+    let name = &table.name;
+    Err(Error::new("changelog-in-batch", format!("table '{name}' holds changes: they cannot be read in batch mode"))
+        .with_detail(format!(
+            "Querying a table in batch mode is currently only possible for INSERT-only table sources. But the source for \
+             table '{name}' produces other changelog messages than just INSERT."
+        ))
+        .with_hint("SET 'execution.runtime-mode' = 'streaming'"))
 }
 
 /// What a file says about itself, as a column.
@@ -227,7 +258,8 @@ pub(crate) fn metadata() -> Vec<(&'static str, DataType)> {
     Metadata::ALL.iter().map(|(key, kind)| (*key, kind.data_type())).collect()
 }
 
-/// The provider that reads a table of files, with these metadata columns behind its own.
+/// The provider that reads a table of files, with these metadata columns behind its own, and the kinds of changes behind
+/// those if its files hold changes.
 ///
 /// # Errors
 /// As [`FilesystemTable::new`].
@@ -242,6 +274,9 @@ pub(crate) fn source(
         let Some((_, kind)) = Metadata::ALL.iter().find(|(key, _)| *key == column.key) else { continue };
         files.metadata.push(*kind);
         fields.push(Arc::new(mapping::field(&column.name, &kind.data_type())?));
+    }
+    if matches!(files.format, Format::Changelog(_)) {
+        fields.push(Arc::new(Op::field()));
     }
     files.schema = Arc::new(Schema::new(fields));
     Ok(Arc::new(files))

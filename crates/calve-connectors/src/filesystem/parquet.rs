@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -23,6 +24,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::{Compression, Type as PhysicalType, ZstdLevel};
+use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::properties::WriterProperties;
 
 use super::lines::Place;
@@ -64,6 +66,13 @@ impl ParquetFormat {
         };
         Ok(Self { zone: Some(zone).filter(|zone| !utc && *zone != TimeZone::UTC), compression })
     }
+}
+
+/// The rows of a file, as its footer tells; `None` if it cannot be read.
+pub(crate) fn rows(path: &Path) -> Option<u64> {
+    let file = File::open(path).ok()?;
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).ok()?;
+    u64::try_from(metadata.file_metadata().num_rows()).ok()
 }
 
 /// Reads the rows of one file.

@@ -11,6 +11,7 @@ use arrow::array::{Array, ArrayRef, Int64Array, StringArray, TimestampMicrosecon
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use async_trait::async_trait;
+use calve_stream::Op;
 use calve_types::{DataType, Error, Result, arrow as mapping};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DataFusionError, Result as DfResult};
@@ -18,12 +19,14 @@ use datafusion::datasource::TableType;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use futures::stream;
 
 use super::lines::Place;
 use super::listing::{self, DataFile};
-use super::{FilesystemTable, Format, Metadata, csv, json, parquet, raw};
+use super::sized::{self, Sized};
+use super::{FilesystemTable, Format, Metadata, changelog, csv, json, parquet, raw};
 use crate::builder::Builder;
 use crate::external;
 
@@ -78,16 +81,24 @@ impl TableProvider for FilesystemTable {
         let wanted: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
         let scan = Arc::new(Scan::new(self, &wanted).map_err(external)?);
         let partitions = state.config().target_partitions();
-        let pieces = match self.format {
-            Format::Parquet(_) => cut(files, partitions),
-            _ => files.into_iter().map(|file| Piece { file, bytes: 0..u64::MAX }).collect(),
+        let (rows, pieces) = match self.format {
+            Format::Parquet(_) => {
+                let counted = files.clone();
+                let rows = tokio::task::spawn_blocking(move || sized::rows(&counted)).await;
+                (rows.map_err(Error::internal).map_err(external)?, cut(files, partitions))
+            }
+            _ => (None, files.into_iter().map(|file| Piece { file, bytes: 0..u64::MAX }).collect()),
         };
         let groups = share_out(pieces, partitions);
         let partitions = groups
             .into_iter()
             .map(|pieces| Arc::new(FileGroup { scan: scan.clone(), pieces }) as Arc<dyn PartitionStream>)
             .collect();
-        Ok(Arc::new(StreamingTableExec::try_new(scan.schema.clone(), partitions, None, None, false, limit)?))
+        let plan = StreamingTableExec::try_new(scan.schema.clone(), partitions, None, None, false, limit)?;
+        Ok(match rows {
+            Some(rows) => Arc::new(Sized::new(Arc::new(plan), rows)),
+            None => Arc::new(plan),
+        })
     }
 }
 
@@ -160,6 +171,8 @@ enum Origin {
     /// A partition key: its place among them, its name and type.
     Partition(usize, String, DataType),
     Metadata(Metadata),
+    /// The kind of the change: the last column of the file's batch.
+    Change,
 }
 
 impl Scan {
@@ -172,9 +185,11 @@ impl Scan {
             let no_column = || Error::internal(format!("table '{}' has no column {index}", table.name));
             let field = Arc::clone(table.schema.fields().get(*index).ok_or_else(no_column)?);
             let Some((name, data_type)) = table.columns.get(*index) else {
-                let place = index.checked_sub(table.columns.len());
-                let kind = place.and_then(|place| table.metadata.get(place)).ok_or_else(no_column)?;
-                result.push(Origin::Metadata(*kind));
+                let place = index.checked_sub(table.columns.len()).ok_or_else(no_column)?;
+                result.push(match table.metadata.get(place) {
+                    Some(kind) => Origin::Metadata(*kind),
+                    None => Origin::Change,
+                });
                 fields.push(field);
                 continue;
             };
@@ -188,6 +203,9 @@ impl Scan {
             }
             fields.push(field);
         }
+        if matches!(table.format, Format::Changelog(_)) {
+            file_fields.push(Arc::new(Op::field()));
+        }
         Ok(Self {
             table: table.name.clone(),
             format: table.format.clone(),
@@ -199,19 +217,30 @@ impl Scan {
         })
     }
 
-    /// Reads a piece, giving its batches to `emit` until that answers `false`.
-    fn read(&self, piece: &Piece, emit: &mut dyn FnMut(RecordBatch) -> bool) -> Result<bool> {
-        let mut reader = self.open(piece)?;
-        let constants = self.constants(&piece.file)?;
-        while let Some(batch) = reader.next_batch()? {
-            if !emit(self.complete(&batch, &constants)?) {
-                return Ok(false);
+    /// The rows of pieces, read as they are asked for; nothing follows an error.
+    fn batches(self: Arc<Self>, pieces: Vec<Piece>) -> impl Iterator<Item = Result<RecordBatch>> + Send {
+        let mut pieces = pieces.into_iter();
+        let mut open: Option<Opened> = None;
+        let mut next = move || -> Result<Option<RecordBatch>> {
+            loop {
+                if let Some((reader, constants)) = &mut open
+                    && let Some(batch) = reader.next_batch()?
+                {
+                    return self.complete(&batch, constants).map(Some);
+                }
+                let Some(piece) = pieces.next() else { return Ok(None) };
+                open = Some((self.open(&piece)?, self.constants(&piece.file)?));
             }
-        }
-        Ok(true)
+        };
+        let mut failed = false;
+        std::iter::from_fn(move || {
+            let batch = if failed { None } else { next().transpose() };
+            failed = matches!(batch, Some(Err(_)));
+            batch
+        })
     }
 
-    fn open(&self, Piece { file, bytes }: &Piece) -> Result<Box<dyn FileReader>> {
+    fn open(&self, Piece { file, bytes }: &Piece) -> Result<Box<dyn FileReader + Send>> {
         let place = Place { path: file.path.display().to_string() };
         let columns = || -> Vec<(String, DataType)> {
             self.in_files.iter().map(|(_, name, data_type)| (name.clone(), data_type.clone())).collect()
@@ -239,6 +268,10 @@ impl Scan {
                 let input = File::open(&file.path).map_err(|e| place.io(&e))?;
                 Box::new(parquet::ParquetReader::new(format, input, bytes, place, columns(), schema, BATCH_ROWS)?)
             }
+            Format::Changelog(format) => {
+                let input = open(&file.path, &place)?;
+                Box::new(changelog::ChangelogReader::new(format, input, place, &columns(), schema)?)
+            }
             Format::Raw(format) => {
                 let input = open(&file.path, &place)?;
                 Box::new(raw::RawReader::new(*format, input, place, &columns(), schema)?)
@@ -251,7 +284,7 @@ impl Scan {
         self.result
             .iter()
             .map(|origin| match origin {
-                Origin::File(_) => Ok(None),
+                Origin::File(_) | Origin::Change => Ok(None),
                 Origin::Partition(key, name, data_type) => {
                     let value = file.partition.get(*key).and_then(Option::as_deref);
                     super::partition::value(value, name, data_type, &file.path).map(Some)
@@ -273,6 +306,9 @@ impl Scan {
                 }
                 (Origin::File(index), None) => {
                     batch.columns().get(*index).cloned().ok_or_else(|| Error::internal("a column was not read"))?
+                }
+                (Origin::Change, None) => {
+                    batch.columns().last().cloned().ok_or_else(|| Error::internal("the changes were not read"))?
                 }
                 (Origin::Partition(..) | Origin::Metadata(_), None) => {
                     return Err(Error::internal("a column of a file has no value"));
@@ -328,6 +364,9 @@ fn open(path: &Path, place: &Place) -> Result<Box<dyn Read + Send>> {
     })
 }
 
+/// A file that is being read, and the values its rows have in common.
+type Opened = (Box<dyn FileReader + Send>, Vec<Option<ArrayRef>>);
+
 /// A reader of one file.
 trait FileReader {
     /// The next batch; `None` at the end.
@@ -341,6 +380,12 @@ impl<R: Read> FileReader for csv::CsvReader<R> {
 }
 
 impl<R: Read> FileReader for json::JsonReader<R> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.next(BATCH_ROWS)
+    }
+}
+
+impl<R: Read> FileReader for changelog::ChangelogReader<R> {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         self.next(BATCH_ROWS)
     }
@@ -371,14 +416,18 @@ impl PartitionStream for FileGroup {
     }
 
     fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let batches = self.scan.clone().batches(self.pieces.clone());
+        // a batch of Parquet is decoded faster than it is handed from thread to thread
+        if let Format::Parquet(_) = self.scan.format {
+            let batches = stream::iter(batches.map(|batch| batch.map_err(external)));
+            return Box::pin(RecordBatchStreamAdapter::new(self.scan.schema.clone(), batches));
+        }
         let mut builder = RecordBatchReceiverStreamBuilder::new(self.scan.schema.clone(), BATCHES_AHEAD);
         let sender = builder.tx();
-        let (scan, pieces) = (self.scan.clone(), self.pieces.clone());
         builder.spawn_blocking(move || {
-            for piece in &pieces {
+            for batch in batches {
                 // a receiver that is gone wants no more rows
-                let mut emit = |batch| sender.blocking_send(Ok(batch)).is_ok();
-                if !scan.read(piece, &mut emit).map_err(external)? {
+                if sender.blocking_send(Ok(batch.map_err(external)?)).is_err() {
                     break;
                 }
             }

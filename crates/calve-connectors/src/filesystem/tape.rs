@@ -4,7 +4,7 @@
 //! ignored.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Jackson's `StreamReadConstraints.DEFAULT_MAX_DEPTH`.
 const MAX_DEPTH: usize = 1000;
@@ -121,6 +121,25 @@ impl Tape {
             }
         }
         entries
+    }
+
+    /// The names of all fields of a value and of what lies inside of it.
+    pub fn names(&self, place: usize) -> HashSet<Cow<'_, str>> {
+        let mut names = HashSet::new();
+        let mut open = vec![place];
+        while let Some(place) = open.pop() {
+            match self.kind(place) {
+                Some(Kind::Object { .. }) => {
+                    for (name, value) in self.entries(place) {
+                        names.insert(name);
+                        open.push(value);
+                    }
+                }
+                Some(Kind::Array { .. }) => open.extend(self.items(place)),
+                _ => {}
+            }
+        }
+        names
     }
 
     /// The text of a value that is neither array nor object: a string's characters, a number as it is written.

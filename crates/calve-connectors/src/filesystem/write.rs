@@ -241,7 +241,9 @@ impl Writer {
         self.rows += batch.num_rows() as u64;
         self.batches += 1;
         let table = self.table.clone();
-        let in_files: Vec<ArrayRef> = table.in_files.iter().filter_map(|i| batch.columns().get(*i)).cloned().collect();
+        // the kinds of changes, if there are any, stand behind the table's columns
+        let wanted = table.in_files.iter().copied().chain([table.columns.len()]);
+        let in_files: Vec<ArrayRef> = wanted.filter_map(|i| batch.columns().get(i)).cloned().collect();
         if table.keys.is_empty() {
             return if batch.num_rows() == 0 { Ok(()) } else { self.write_part(String::new(), &in_files) };
         }

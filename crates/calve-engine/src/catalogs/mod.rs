@@ -4,8 +4,8 @@ pub(crate) mod functions;
 pub(crate) mod memory;
 pub(crate) mod object;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use calve_iceberg::catalog::{Catalog as IcebergCatalog, ImageChanges, empty_image, open_image};
 use calve_planner::TablePath;
@@ -58,6 +58,8 @@ pub(crate) struct Catalogs {
     pub functions: TemporaryFunctions,
     /// In a session that checks scripts: Iceberg catalogs are images, whose changes stay in memory.
     images: Option<Images>,
+    /// The catalogs of tables of the connector `iceberg`, by name and options.
+    connectors: Mutex<HashMap<(String, BTreeMap<String, String>), Arc<dyn IcebergCatalog>>>,
 }
 
 /// What the images of Iceberg catalogs begin with.
@@ -85,6 +87,7 @@ impl Default for Catalogs {
             temporary: BTreeMap::new(),
             functions: TemporaryFunctions::default(),
             images: None,
+            connectors: Mutex::default(),
         }
     }
 }
@@ -139,6 +142,25 @@ impl Catalogs {
             }
         };
         Ok(CatalogEntry { kind, default_database, comment, options, stored: true, stand_in: false })
+    }
+
+    /// The Iceberg catalog of a table of the connector `iceberg`, which need not be one of the session's: opened once for
+    /// each name with the same options.
+    ///
+    /// # Errors
+    /// As [`Catalogs::open`].
+    pub fn of_connector(&self, name: &str, options: &BTreeMap<String, String>) -> Result<Arc<dyn IcebergCatalog>> {
+        let mut opened = self.connectors.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (name.to_owned(), options.clone());
+        if let Some(catalog) = opened.get(&key) {
+            return Ok(catalog.clone());
+        }
+        let catalog = match self.images {
+            None => calve_iceberg::catalog::open(name, options)?,
+            Some(images) => open_image(name, options, images == Images::Full, ImageChanges::default())?,
+        };
+        opened.insert(key, catalog.clone());
+        Ok(catalog)
     }
 
     /// Adds a catalog; `false` if there is one of that name.

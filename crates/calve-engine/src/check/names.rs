@@ -61,6 +61,9 @@ pub(super) fn target(statement: &Statement) -> Option<&Name> {
 pub(super) fn written(statement: &Statement) -> Option<&Name> {
     match statement {
         Statement::Insert(insert) => Some(&insert.table),
+        Statement::Delete(delete) => Some(&delete.table),
+        Statement::Update(update) => Some(&update.table),
+        Statement::Merge(merge) => Some(&merge.table),
         Statement::CreateTable(create) if create.query.is_some() => Some(&create.name),
         _ => None,
     }

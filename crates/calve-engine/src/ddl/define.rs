@@ -325,7 +325,7 @@ fn duplicate(name: &Ident, new: &ColumnKind, old: &ColumnKind, of_base: bool) ->
     Error::new("duplicate-column", format!("column '{column}' is defined twice")).with_detail(detail).at(name.span)
 }
 
-/// A table as Flink 2.1 keeps it in its own catalog: times have no fraction, and a ROW that can be NULL has fields that
+/// A table as Flink 2.1 hands it to a catalog: times have no fraction, and a ROW that can be NULL has fields that
 /// can be.
 pub(super) fn as_flink_keeps(mut table: TableDef) -> TableDef {
     for column in table.columns.iter_mut().filter(|c| c.is_physical()) {
@@ -344,8 +344,8 @@ fn kept(data_type: DataType) -> DataType {
         LogicalType::Map(key, value) => LogicalType::Map(inner(key), inner(value)),
         LogicalType::Row(mut fields) => {
             for field in &mut fields {
-                field.data_type = kept(field.data_type.clone());
-                field.data_type.nullable |= nullable;
+                let of_field = field.data_type.clone();
+                field.data_type = kept(of_field.with_nullable(of_field.nullable || nullable));
             }
             LogicalType::Row(fields)
         }
@@ -360,7 +360,7 @@ pub(super) fn no_columns(name: &Name) -> Error {
 }
 
 /// What an Iceberg table cannot have, in the words of Flink's connector.
-pub(super) fn refuse_in_iceberg(table: &TableDef, place: Span) -> Result<()> {
+pub(crate) fn refuse_in_iceberg(table: &TableDef, place: Span) -> Result<()> {
     let detail = "Creating table with computed columns is not supported yet.";
     if let Some(column) = table.columns.iter().find(|c| !c.is_physical()) {
         let kind = if matches!(column.column.kind, ColumnKind::Computed(_)) { "computed" } else { "metadata" };

@@ -5,7 +5,7 @@ mod analyze;
 pub(crate) mod catalog;
 pub(crate) mod ctas;
 pub(crate) mod database;
-mod define;
+pub(crate) mod define;
 mod expand;
 pub(crate) mod function;
 mod like;

@@ -2,7 +2,7 @@
 //! refuses it too.
 
 use calve_planner::{CatalogReader, TableEntry, TablePath, bind};
-use calve_sql::{Delete, Ident, Name, Query, Statement, Update, ast};
+use calve_sql::{Assignment, Delete, Ident, Name, Query, Statement, Update, ast};
 use calve_types::{Error, Result};
 
 use super::table::table_path;
@@ -33,6 +33,10 @@ impl Session {
             Statement::TruncateTable { table } => self.refuse_truncate(table).await,
             Statement::Delete(delete) => self.refuse_delete(delete).await,
             Statement::Update(update) => self.refuse_update(update).await,
+            Statement::Merge(merge) => match self.changed(&merge.table, merge.alias.as_ref(), None, &[]).await {
+                Err(error) => error,
+                Ok(_) => Error::unsupported("MERGE").with_hint(UPSERT).at(merge.span),
+            },
             Statement::Call(call) => {
                 let feature = format!("procedures (CALL {})", call.procedure.parts.join("."));
                 Error::unsupported(feature).with_hint(NO_PROCEDURES).at(call.span)
@@ -58,7 +62,6 @@ impl Session {
             Statement::DropMaterializedTable { name, .. } => {
                 Error::unsupported("DROP MATERIALIZED TABLE").with_hint(NO_MATERIALIZED).at(name.span)
             }
-            Statement::Other { feature: "MERGE", span } => Error::unsupported("MERGE").with_hint(UPSERT).at(*span),
             Statement::Other { feature, span } => Error::unsupported(feature).at(*span),
             _ => Error::internal("a statement that is not refused"),
         }
@@ -101,7 +104,7 @@ impl Session {
         }
     }
 
-    /// DELETE: of no table.
+    /// DELETE: of no table outside of Iceberg.
     async fn refuse_delete(&self, delete: &Delete) -> Error {
         let condition = delete.condition.as_ref();
         let (path, entry) = match self.changed(&delete.table, delete.alias.as_ref(), condition, &[]).await {
@@ -111,7 +114,7 @@ impl Session {
         refused_change("DELETE", "delete", "SupportsRowLevelDelete", &path, &entry).at(delete.span)
     }
 
-    /// UPDATE: of no table.
+    /// UPDATE: of no table outside of Iceberg.
     async fn refuse_update(&self, update: &Update) -> Error {
         let changed =
             self.changed(&update.table, update.alias.as_ref(), update.condition.as_ref(), &update.assignments);
@@ -134,7 +137,7 @@ impl Session {
         table: &Name,
         alias: Option<&Ident>,
         condition: Option<&ast::Expr>,
-        assignments: &[(Ident, ast::Expr)],
+        assignments: &[Assignment],
     ) -> Result<(TablePath, std::sync::Arc<TableEntry>)> {
         let path = table_path(&self.catalogs, table)?;
         let query = rows_of(&path, alias, condition)?;
@@ -148,18 +151,19 @@ impl Session {
                 .at(table.span);
             return Err(did_you_mean(error, &resolved, &path));
         };
-        for (at, (column, _)) in assignments.iter().enumerate() {
-            if assignments.iter().take(at).any(|(earlier, _)| earlier.value == column.value) {
-                return Err(Error::new("duplicate-column", format!("column '{}' is set twice", column.value))
-                    .with_detail(format!("Target column '{}' is assigned more than once", column.value))
+        for (at, Assignment { column, .. }) in assignments.iter().enumerate() {
+            let name = column.parts.join(".");
+            if assignments.iter().take(at).any(|earlier| earlier.column.parts == column.parts) {
+                return Err(Error::new("duplicate-column", format!("column '{name}' is set twice"))
+                    .with_detail(format!("Target column '{name}' is assigned more than once"))
                     .at(column.span));
             }
-            if !entry.columns.iter().any(|c| c.name == column.value) {
-                let error = Error::new("unknown-column", format!("column '{}' not found in '{path}'", column.value))
-                    .with_detail(format!("Unknown target column '{}'", column.value))
+            if !entry.columns.iter().any(|c| c.name == name) {
+                let error = Error::new("unknown-column", format!("column '{name}' not found in '{path}'"))
+                    .with_detail(format!("Unknown target column '{name}'"))
                     .at(column.span);
                 let known = entry.columns.iter().map(|c| c.name.as_str());
-                return Err(error.did_you_mean(&column.value, known));
+                return Err(error.did_you_mean(&name, known));
             }
         }
         bind::query(&query, &resolved)?;

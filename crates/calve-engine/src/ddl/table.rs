@@ -61,7 +61,7 @@ async fn define(
     };
     let strategies = Strategies::of(like)?;
     let reference = Reference { parts: like.table.parts.clone(), hints: vec![], span: like.table.span };
-    let resolved = Resolved::load(catalogs, options, vec![reference]).await?;
+    let resolved = Resolved::load_definitions(catalogs, options, vec![reference]).await?;
     let path = table_path(catalogs, &like.table)?;
     let mut source = definition::of_source(catalogs, &resolved, &path, &like.table)?;
     if own_catalog_is_iceberg(catalogs, create)? {
@@ -223,6 +223,7 @@ pub(super) fn iceberg_creation(
 ) -> Result<TableCreation> {
     let span = create.name.span;
     refuse_in_iceberg(&table, span)?;
+    let table = as_flink_keeps(table);
     if table.columns.is_empty() {
         return Err(no_columns(&create.name));
     }

@@ -16,7 +16,7 @@ use crate::result::WriteSummary;
 use crate::session::panicked;
 
 /// Held as long as something of a job is to be done or undone.
-pub(super) type Running = OwnedRwLockReadGuard<()>;
+pub(crate) type Running = OwnedRwLockReadGuard<()>;
 
 /// What a session's jobs have to bring to an end, even after their statements were cancelled.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +28,7 @@ pub(crate) struct Commits {
 
 impl Commits {
     /// To be held by what a job does in tasks: [`Self::settle`] waits for it.
-    pub(super) async fn running(&self) -> Running {
+    pub(crate) async fn running(&self) -> Running {
         self.running.clone().read_owned().await
     }
 
@@ -50,6 +50,29 @@ impl Commits {
             let result = all.await.unwrap_or_else(|panic| Err(unknown(panicked(panic.as_ref()))));
             if let Ok(mut outcome) = outcome.lock() {
                 *outcome = Some(result.clone());
+            }
+            drop(running);
+            result
+        });
+        let result = task.await.unwrap_or_else(|error| Err(unknown(error)));
+        self.take();
+        result
+    }
+
+    /// As [`Self::run`], for a commit that is no INSERT's.
+    ///
+    /// # Errors
+    /// The commit's.
+    pub async fn run_change(
+        &self,
+        commit: impl Future<Output = Result<WriteSummary>> + Send + 'static,
+    ) -> Result<WriteSummary> {
+        let (outcome, running) = (self.outcome.clone(), self.running().await);
+        let task = tokio::spawn(async move {
+            let commit = AssertUnwindSafe(commit).catch_unwind();
+            let result = commit.await.unwrap_or_else(|panic| Err(unknown(panicked(panic.as_ref()))));
+            if let Ok(mut outcome) = outcome.lock() {
+                *outcome = Some(result.clone().map(|summary| vec![summary]));
             }
             drop(running);
             result
@@ -147,6 +170,8 @@ mod tests {
             delete_files: 0,
             equality_deletes: 0,
             position_deletes: 0,
+            replaced_files: None,
+            changed: None,
             dropped_rows: 0,
             snapshot_id,
             elapsed: std::time::Duration::ZERO,

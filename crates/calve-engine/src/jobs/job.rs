@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use calve_iceberg::write::WriteProgress;
 use calve_planner::Sink;
-use calve_planner::stream::{Node, settling_key};
+use calve_planner::stream::{Materialize, Node, Writing, is_iceberg, writing};
 use calve_types::{Error, Result};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -17,7 +17,7 @@ use super::commit::{Commits, Running};
 use super::sink::{self, Pending, Prepared};
 use crate::error::{OUT_OF_MEMORY, external, from_datafusion};
 use crate::query::{Query, Runner};
-use crate::result::WriteSummary;
+use crate::result::{Warning, WriteSummary};
 use crate::session::panicked;
 use crate::spill::{self, Joins};
 
@@ -74,11 +74,12 @@ async fn write_with(
     hash_joins: &mut bool,
 ) -> Result<Vec<Pending>> {
     runner.progress().begin_job();
-    let mut prepared = Vec::with_capacity(sinks.len());
-    for sink in sinks {
-        prepared.push(sink::prepare(runner, sink).await?);
-    }
     let changes = sinks.iter().map(|sink| changes(runner, sink)).collect::<Result<Vec<_>>>()?;
+    let mut prepared = Vec::with_capacity(sinks.len());
+    for (sink, changes) in sinks.iter().zip(&changes) {
+        let takes_back = changes.as_ref().is_some_and(|changes| changes.key.is_none());
+        prepared.push(sink::prepare(runner, sink, takes_back).await?);
+    }
     let queries = queries(runner, sinks, &changes, &prepared);
     let planned = runner.plan_all(&queries, joins).await?;
     *hash_joins = planned.queries.iter().any(|query| spill::has_hash_joins(&query.plan));
@@ -97,18 +98,49 @@ async fn write_with(
 /// How the changes of an INSERT's query are written.
 struct Changes {
     node: Node,
-    /// The key of an Iceberg table: what changes there is what is left in the end. A print table shows all changes, and a
-    /// blackhole swallows them.
+    /// The key of an Iceberg table into which goes what is left in the end. `None` if all changes go there, one after the
+    /// other; so they do into all other tables.
     key: Option<Vec<usize>>,
 }
 
 /// The changes of an INSERT; `None` if there are none, or if the rows that batch mode leaves are the same.
 fn changes(runner: &Runner<'_>, sink: &Sink) -> Result<Option<Changes>> {
     let Some(node) = runner.changelog(&sink.input)? else { return Ok(None) };
-    if sink.table.options.contains_key("connector") {
+    if !is_iceberg(&sink.table) {
         return Ok(Some(Changes { node, key: None }));
     }
-    Ok(settling_key(sink, &node).map(|key| Changes { node, key: Some(key) }))
+    Ok(match writing(sink, &node, materialize(runner)) {
+        Writing::Rows => None,
+        Writing::Settled(key) => Some(Changes { node, key: Some(key) }),
+        Writing::Ordered => Some(Changes { node, key: None }),
+    })
+}
+
+/// Warns of an INSERT whose changes are settled although they may be about older rows: Flink's planner adds its
+/// `SinkUpsertMaterializer`, which drops what takes back rows that it has not seen.
+///
+/// # Errors
+/// As [`Runner::changelog`].
+pub(crate) fn warning(runner: &Runner<'_>, sink: &Sink) -> Result<Option<Warning>> {
+    let changes = changes(runner, sink)?;
+    let forced = materialize(runner) == Materialize::Force;
+    let settled = changes.is_some_and(|changes| changes.key.is_some() && changes.node.reads_changes());
+    Ok((settled && !forced).then(|| {
+        let message = format!(
+            "the changes are settled by the primary key of '{}' before they are written: rows of older commits are not taken \
+             back; declare the key for the table that is read, or SET 'table.exec.sink.upsert-materialize' = 'NONE'",
+            sink.table.path
+        );
+        Warning::new("changes-settled", message).at(sink.span)
+    }))
+}
+
+fn materialize(runner: &Runner<'_>) -> Materialize {
+    match runner.options().get("table.exec.sink.upsert-materialize") {
+        Some(mode) if mode.eq_ignore_ascii_case("NONE") => Materialize::None,
+        Some(mode) if mode.eq_ignore_ascii_case("FORCE") => Materialize::Force,
+        _ => Materialize::Auto,
+    }
 }
 
 /// The queries of INSERTs with prepared targets.

@@ -18,5 +18,5 @@ mod statement_set;
 mod tests;
 
 pub(crate) use commit::Commits;
-pub(crate) use job::{check, run};
+pub(crate) use job::{check, run, warning};
 pub(crate) use statement_set::OpenSet;

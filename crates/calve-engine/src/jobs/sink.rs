@@ -8,7 +8,7 @@ use std::time::Instant;
 use arrow::datatypes::{Schema, SchemaRef};
 use calve_connectors::SinkMode;
 use calve_iceberg::Table;
-use calve_iceberg::commit::{JobInfo, TableOps, commit};
+use calve_iceberg::commit::{Committed, JobInfo, TableOps, commit};
 use calve_iceberg::write::{
     WriteOptions, WriteProgress, Writer, Written, check as check_iceberg, prepare as prepare_iceberg,
 };
@@ -20,6 +20,7 @@ use futures::StreamExt;
 
 use super::commit::Running;
 use crate::error::{OUT_OF_MEMORY, out_of_memory};
+use crate::mapping;
 use crate::not_null;
 use crate::query::Runner;
 use crate::resolve::{ConnectorHandle, IcebergHandle, downcast};
@@ -47,6 +48,8 @@ struct IcebergTarget {
     writer: Writer,
     home: Home,
     keyed: bool,
+    /// The columns of the definition that stands for the table.
+    declared: Option<Arc<mapping::Declared>>,
 }
 
 /// Where an Iceberg commit goes.
@@ -56,12 +59,12 @@ struct Home {
     branch: String,
 }
 
-/// Checks an INSERT. No row is read or written.
+/// Checks an INSERT. No row is read or written. `takes_back` says whether rows may be taken back that are older than it.
 ///
 /// # Errors
 /// What the target refuses, at the place where it was written.
-pub(super) async fn prepare(runner: &Runner<'_>, sink: &Sink) -> Result<Prepared> {
-    let target = target(runner, sink).await.map_err(|e| e.at(sink.span))?;
+pub(super) async fn prepare(runner: &Runner<'_>, sink: &Sink, takes_back: bool) -> Result<Prepared> {
+    let target = target(runner, sink, takes_back).await.map_err(|e| e.at(sink.span))?;
     // the binder gives a query the columns that are stored, in their order
     let fields = sink.input.fields.iter().map(|field| {
         let column = sink.table.columns.iter().find(|column| column.name == field.name);
@@ -79,14 +82,17 @@ pub(super) async fn prepare(runner: &Runner<'_>, sink: &Sink) -> Result<Prepared
     })
 }
 
-async fn target(runner: &Runner<'_>, sink: &Sink) -> Result<Target> {
+async fn target(runner: &Runner<'_>, sink: &Sink, takes_back: bool) -> Result<Target> {
     let handle = &sink.table.handle;
     if let Some(target) = downcast::<IcebergHandle>(handle) {
         let options = write_options(runner, sink, target)?;
         let (branch, keyed) = (options.branch().to_owned(), options.is_keyed());
-        let writer = prepare_iceberg(&target.table, options).await?;
+        let mut writer = prepare_iceberg(&target.table, options).await?.with_context(runner.task_context());
+        if takes_back {
+            writer = writer.with_changes().await?;
+        }
         let home = Home { ops: target.home.clone(), table: target.table.clone(), branch };
-        return Ok(Target::Iceberg(Box::new(IcebergTarget { writer, home, keyed })));
+        return Ok(Target::Iceberg(Box::new(IcebergTarget { writer, home, keyed, declared: target.declared.clone() })));
     }
     if let Some(target) = downcast::<ConnectorHandle>(handle) {
         return Ok(Target::Connector(connector_sink(runner, sink, target)?));
@@ -103,7 +109,9 @@ pub(super) fn check(runner: &Runner<'_>, sink: &Sink) -> Result<()> {
     let checked = if let Some(target) = downcast::<IcebergHandle>(handle) {
         write_options(runner, sink, target).and_then(|options| check_iceberg(&target.table, &options))
     } else if let Some(target) = downcast::<ConnectorHandle>(handle) {
-        connector_sink(runner, sink, target).map(drop)
+        // a table of the connector `iceberg` that is only about to be made
+        let is_mapping = target.definition.options.get("connector").is_some_and(|c| c == mapping::CONNECTOR);
+        if is_mapping { Ok(()) } else { connector_sink(runner, sink, target).map(drop) }
     } else {
         Ok(())
     };
@@ -111,7 +119,24 @@ pub(super) fn check(runner: &Runner<'_>, sink: &Sink) -> Result<()> {
 }
 
 fn write_options(runner: &Runner<'_>, sink: &Sink, target: &IcebergHandle) -> Result<WriteOptions> {
-    WriteOptions::resolve(&target.table, &target.hints, runner.options().all(), sink.overwrite)
+    // before any hint is looked at; `overwrite-enabled` as a hint of INSERT INTO passes, as in Flink
+    if sink.overwrite && runner.options().is_streaming() {
+        return Err(overwrite_in_streaming("Unbounded data stream doesn't support overwrite operation."));
+    }
+    let resolve = || WriteOptions::resolve(&target.table, &target.hints, runner.options().all(), sink.overwrite);
+    let Some(declared) = &target.declared else { return resolve() };
+    mapping::check_sink(&sink.table.path, &target.hints)?;
+    declared.check_write(&target.table)?;
+    Ok(match declared.key(&target.table) {
+        key if key.is_empty() => resolve()?,
+        key => resolve()?.with_key(key),
+    })
+}
+
+fn overwrite_in_streaming(sentence: &str) -> Error {
+    Error::unsupported("INSERT OVERWRITE in streaming mode")
+        .with_detail(sentence)
+        .with_hint("SET 'execution.runtime-mode' = 'batch'")
 }
 
 fn connector_sink(
@@ -121,9 +146,7 @@ fn connector_sink(
 ) -> Result<Box<dyn calve_connectors::Sink>> {
     let streaming = runner.options().is_streaming();
     if sink.overwrite && streaming && sink.table.options.get("connector").is_some_and(|c| c == "filesystem") {
-        return Err(Error::unsupported("INSERT OVERWRITE in streaming mode")
-            .with_detail("Streaming mode not support overwrite.")
-            .with_hint("SET 'execution.runtime-mode' = 'batch'"));
+        return Err(overwrite_in_streaming("Streaming mode not support overwrite."));
     }
     let mode = SinkMode { overwrite: sink.overwrite, static_partition: sink.static_partition.clone() };
     calve_connectors::sink(&target.definition, mode, runner.connectors())
@@ -160,19 +183,26 @@ impl Prepared {
             delete_files: 0,
             equality_deletes: 0,
             position_deletes: 0,
+            changed: None,
+            replaced_files: None,
             dropped_rows: 0,
             snapshot_id: None,
             elapsed: start.elapsed(),
         };
         let written = match self.target {
             Target::Iceberg(target) => {
-                let IcebergTarget { writer, home, .. } = *target;
+                let IcebergTarget { writer, home, declared, .. } = *target;
+                let rows = match declared {
+                    Some(declared) => declared.rows(&home.table, rows)?,
+                    None => rows,
+                };
                 let written = writer.write(rows, progress).await.map_err(explained)?;
                 summary.rows = written.rows;
                 summary.data_files = written.data.len();
                 summary.delete_files = written.deletes.len();
                 summary.equality_deletes = written.equality_deletes;
                 summary.position_deletes = written.position_deletes;
+                summary.replaced_files = written.is_overwrite().then_some(0);
                 Hidden::Iceberg(Box::new(IcebergFiles { written, home }))
             }
             Target::Connector(sink) => {
@@ -186,6 +216,13 @@ impl Prepared {
         summary.dropped_rows = dropped.load(Ordering::Relaxed);
         Ok(Pending { summary, written, start, _running: running })
     }
+}
+
+/// The data files that a commit took away, as its snapshot's summary counts them; a summary leaves out a count of 0.
+fn replaced_files(committed: &Committed) -> Option<u64> {
+    let snapshot = committed.table.metadata().snapshot_by_id(committed.snapshot_id)?;
+    let count = snapshot.summary().additional_properties.get("deleted-data-files");
+    Some(count.and_then(|count| count.parse().ok()).unwrap_or(0))
 }
 
 /// With the way out, which the writer of a table does not know.
@@ -257,7 +294,10 @@ impl Pending {
                 };
                 let operation = written.to_operation();
                 match commit(home.ops.as_ref(), &home.table, &home.branch, operation, &job).await {
-                    Ok(committed) => summary.snapshot_id = Some(committed.snapshot_id),
+                    Ok(committed) => {
+                        summary.snapshot_id = Some(committed.snapshot_id);
+                        summary.replaced_files = summary.replaced_files.and(replaced_files(&committed));
+                    }
                     Err(error) => {
                         if !error.may_have_committed() {
                             written.discard(&home.table).await;

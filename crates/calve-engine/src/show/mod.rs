@@ -73,7 +73,7 @@ impl Session {
     pub(crate) async fn load_one(&self, name: &Name) -> Result<(TablePath, Resolved<'_>)> {
         let path = table_path(&self.catalogs, name)?;
         let reference = Reference { parts: name.parts.clone(), hints: vec![], span: name.span };
-        Ok((path, Resolved::load(&self.catalogs, &self.options, vec![reference]).await?))
+        Ok((path, Resolved::load_definitions(&self.catalogs, &self.options, vec![reference]).await?))
     }
 
     /// The table or view that DESCRIBE names.

@@ -277,10 +277,10 @@ impl Fields {
     fn resolve(&self) -> Option<Read> {
         let year = if self.before_christ { 1 - self.year } else { self.year };
         let days = match self.day_of_year {
-            Some(day) => days_of_calendar(year, 1)?.checked_add(day - 1)?,
+            Some(day) => days_of_calendar(year, 1, 1)?.checked_add(day - 1)?,
             None => {
                 let months = year.checked_mul(12)?.checked_add(self.month - 1)?;
-                days_of_calendar(months.div_euclid(12), months.rem_euclid(12) + 1)?.checked_add(self.day - 1)?
+                days_of_calendar(months.div_euclid(12), months.rem_euclid(12) + 1, self.day)?
             }
         };
         let hour = self.hour + self.half.unwrap_or(0) * 12;
@@ -350,18 +350,20 @@ fn calendar(days: i64) -> Civil {
     Civil { year: d - 4800 + m / 10, month: (m + 3 - 12 * (m / 10)) as u32, day }
 }
 
-/// The first day of a month, Julian before the Gregorian calendar; `None` for years that no BIGINT of milliseconds has.
-fn days_of_calendar(year: i64, month: i64) -> Option<i64> {
+/// A day counted from the first of a month, Julian before the Gregorian calendar; `None` for years that no BIGINT of
+/// milliseconds has.
+fn days_of_calendar(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(-300_000_000..=300_000_000).contains(&year) {
         return None;
     }
-    let gregorian = days_of(Civil { year, month: u32::try_from(month).ok()?, day: 1 });
+    let first = days_of(Civil { year, month: u32::try_from(month).ok()?, day: 1 });
+    let gregorian = first.checked_add(day.checked_sub(1)?)?;
     if gregorian >= GREGORIAN {
         return Some(gregorian);
     }
     let a = (14 - month) / 12;
     let (y, m) = (year + 4800 - a, month + 12 * a - 3);
-    Some(1 + (153 * m + 2) / 5 + 365 * y + y.div_euclid(4) - 32_083 - JULIAN_DAY)
+    day.checked_add((153 * m + 2) / 5 + 365 * y + y.div_euclid(4) - 32_083 - JULIAN_DAY)
 }
 
 #[cfg(test)]
@@ -392,6 +394,14 @@ mod tests {
             (" 2024-01-01 00:00:00x", "yyyy-MM-dd HH:mm:ss", 1_704_067_200),
         ] {
             assert_eq!(read(text, pattern), Some(expected), "{text} by {pattern}");
+        }
+        // the month in which the calendar changed
+        for (text, expected) in [
+            ("1582-10-31 23:59:59", -12_217_824_001),
+            ("1582-10-15 00:00:00", -12_219_292_800),
+            ("1582-10-04 23:59:59", -12_219_292_801),
+        ] {
+            assert_eq!(read(text, "yyyy-MM-dd HH:mm:ss"), Some(expected), "{text}");
         }
         assert_eq!(read("2024-01-01", "yyyy-MM-dd HH:mm:ss"), None);
         assert_eq!(read("nope", "yyyy"), None);

@@ -10,6 +10,7 @@ use iceberg::spec::{
 
 use super::TableCreation;
 use crate::error::Context;
+use crate::write::metrics::check_columns;
 
 /// Keys of the WITH clause that Flink's connector keeps for itself (`FlinkCreateTableOptions`, `FlinkCatalog`).
 const FLINK_RESERVED: [&str; 3] = ["location", "connector", "src-catalog"];
@@ -22,6 +23,8 @@ pub(crate) fn new_metadata(creation: &TableCreation, location: &str) -> Result<T
     let format_version = format_version(creation)?;
     check_types(&creation.schema, format_version)?;
     let spec = partition_spec(&creation.schema, &creation.partition)?;
+    let properties = properties(creation)?;
+    check_columns(&properties, &creation.schema)?;
     let what = || "create the table's metadata";
     let built = TableMetadataBuilder::new(
         creation.schema.clone(),
@@ -29,7 +32,7 @@ pub(crate) fn new_metadata(creation: &TableCreation, location: &str) -> Result<T
         SortOrder::unsorted_order(),
         location.to_owned(),
         format_version,
-        properties(creation)?,
+        properties,
     )
     .context(what)?;
     Ok(built.build().context(what)?.metadata)

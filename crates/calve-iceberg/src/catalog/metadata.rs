@@ -28,19 +28,28 @@ pub(super) fn plain(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The bytes of a metadata file and the ending of its name, by `write.metadata.compression-codec`.
+/// The bytes of a metadata file and the ending of its name, by `write.metadata.compression-codec` (`none` or `gzip`).
 ///
 /// # Errors
-/// Metadata that cannot be written as JSON.
-pub(super) fn encode(metadata: &TableMetadata) -> io::Result<(Vec<u8>, &'static str)> {
-    let json = serde_json::to_vec(metadata)?;
-    let codec = metadata.properties().get(TableProperties::PROPERTY_METADATA_COMPRESSION_CODEC);
-    if !codec.is_some_and(|codec| codec.eq_ignore_ascii_case("gzip")) {
-        return Ok((json, ".metadata.json"));
+/// `invalid-option` for another codec, with the Java library's words.
+pub(super) fn encode(metadata: &TableMetadata) -> Result<(Vec<u8>, &'static str)> {
+    const CODEC: &str = TableProperties::PROPERTY_METADATA_COMPRESSION_CODEC;
+    let what = || "write the table metadata";
+    let json = serde_json::to_vec(metadata).context(what)?;
+    match metadata.properties().get(CODEC) {
+        None => Ok((json, ".metadata.json")),
+        Some(codec) if codec.eq_ignore_ascii_case("none") => Ok((json, ".metadata.json")),
+        Some(codec) if codec.eq_ignore_ascii_case("gzip") => {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(&json).context(what)?;
+            Ok((encoder.finish().context(what)?, ".gz.metadata.json"))
+        }
+        Some(codec) => {
+            Err(Error::new("invalid-option", format!("invalid value '{codec}' of table property '{CODEC}'"))
+                .with_detail(format!("Invalid codec name: {codec}"))
+                .with_hint("it is 'none' or 'gzip'"))
+        }
     }
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(&json)?;
-    Ok((encoder.finish()?, ".gz.metadata.json"))
 }
 
 /// What the metadata library does not tell of a metadata file.

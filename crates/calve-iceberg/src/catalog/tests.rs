@@ -196,4 +196,13 @@ async fn compressed_metadata_is_written_and_read() {
     assert!(next.metadata_location().ends_with("/v3.gz.metadata.json"));
     let other = catalog(&[("warehouse", dir.path().to_str().unwrap())]);
     assert_eq!(other.load_table(&ident).await.unwrap().unwrap().metadata(), next.metadata());
+
+    let unmade = c.ident("db", "u").unwrap();
+    let wrong = c.create_table(&unmade, creation(&[("write.metadata.compression-codec", "zstd")]));
+    let error = wrong.await.unwrap_err();
+    assert_eq!((error.code, error.detail.as_deref()), ("invalid-option", Some("Invalid codec name: zstd")));
+    assert!(!dir.path().join("db/u").exists());
+    let answer = c.commit(&next, vec![], set("write.metadata.compression-codec", "snappy")).await;
+    assert!(matches!(answer, Err(CommitError::Rejected(e)) if e.code == "invalid-option"));
+    assert_eq!(other.load_table(&ident).await.unwrap().unwrap().metadata(), next.metadata());
 }

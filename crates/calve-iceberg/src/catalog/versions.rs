@@ -135,6 +135,7 @@ impl VersionFiles {
     /// Creates the folder and the first version.
     pub(crate) fn create(&self, metadata: &TableMetadata) -> Result<VersionFile, CommitError> {
         let reject = CommitError::Rejected;
+        encode(metadata).map_err(reject)?; // before there is a folder
         fs::create_dir_all(&self.dir)
             .context(|| format!("create the folder '{}'", self.dir.display()))
             .map_err(reject)?;
@@ -159,8 +160,7 @@ impl VersionFiles {
     }
 
     fn publish(&self, version: u64, metadata: &TableMetadata) -> Result<VersionFile, CommitError> {
-        let what = || format!("write version {version} of the table metadata to '{}'", self.dir.display());
-        let (bytes, ending) = encode(metadata).context(what).map_err(CommitError::Rejected)?;
+        let (bytes, ending) = encode(metadata).map_err(CommitError::Rejected)?;
         let name = format!("v{version}{ending}");
         create_exclusively(&self.dir, &name, &bytes)?;
         if let Err(error) = write_atomically(&self.dir, HINT, version.to_string().as_bytes()) {

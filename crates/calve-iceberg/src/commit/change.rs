@@ -111,6 +111,13 @@ fn same_table(a: &TableMetadata, b: &TableMetadata) -> bool {
         && a.current_snapshot_id() == b.current_snapshot_id()
         && a.last_column_id() == b.last_column_id()
         && a.last_partition_id() == b.last_partition_id()
+        && a.default_sort_order().fields == b.default_sort_order().fields
+        && refs(a) == refs(b)
+}
+
+/// Branches and tags, which the metadata library shows only in JSON.
+fn refs(metadata: &TableMetadata) -> Option<serde_json::Value> {
+    serde_json::to_value(metadata).ok()?.get("refs").cloned()
 }
 
 /// What must hold for updates to mean what they were made for (Java's `UpdateRequirements`).

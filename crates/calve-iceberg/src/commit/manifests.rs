@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use calve_types::{Error, Result};
 use iceberg::spec::{
-    DataFile, FormatVersion, Literal, ManifestContentType, ManifestFile, ManifestStatus, ManifestWriter,
-    ManifestWriterBuilder, NestedFieldRef, PartitionSpec, Struct, StructType, TableMetadata, Type,
+    DataFile, FormatVersion, Literal, ManifestContentType, ManifestEntryRef, ManifestFile, ManifestStatus,
+    ManifestWriter, ManifestWriterBuilder, NestedFieldRef, PartitionSpec, Struct, StructType, TableMetadata, Type,
 };
 use uuid::Uuid;
 
@@ -132,8 +132,30 @@ impl ManifestMaker {
         Ok((merged, written))
     }
 
+    /// The live entries of a manifest in a new one: those that are `removed`, in the order of `entries`, as deleted by
+    /// this snapshot, the others as they are. All keep their sequence numbers and their row ids.
+    ///
+    /// # Errors
+    /// `io`, `invalid-table`.
+    pub(crate) async fn rewrite(
+        &mut self,
+        table: &Table,
+        manifest: &ManifestFile,
+        entries: &[ManifestEntryRef],
+        removed: &[bool],
+    ) -> Result<Line> {
+        let spec = spec(table.metadata(), manifest.partition_spec_id)?;
+        let (_, types) = partition_type(table.metadata(), spec)?;
+        let mut writer = self.writer(table, manifest.content, spec)?;
+        for (entry, removed) in entries.iter().zip(removed).filter(|(entry, _)| entry.is_alive()) {
+            keep(&mut writer, manifest, entry, *removed, spec, &types)?;
+        }
+        let manifest = writer.write_manifest_file().await.context(|| "write a manifest")?;
+        Ok(Line { manifest, added: None })
+    }
+
     /// One manifest with the live entries of several. Entries of older snapshots keep their snapshot id, their sequence
-    /// numbers and their row ids; what was deleted before is dropped.
+    /// numbers and their row ids; what older snapshots deleted is dropped.
     async fn merge_bin(&mut self, table: &Table, bin: &[Line]) -> Result<Line> {
         let Some(first) = bin.first().map(|line| &line.manifest) else {
             return Err(Error::internal("an empty group of manifests"));
@@ -151,21 +173,11 @@ impl ManifestMaker {
                 continue;
             }
             for entry in table.entries(&line.manifest).await?.iter() {
-                if entry.status() == ManifestStatus::Deleted {
+                let deleted = entry.status() == ManifestStatus::Deleted;
+                if deleted && entry.snapshot_id() != Some(self.snapshot_id) {
                     continue;
                 }
-                let (Some(snapshot_id), Some(sequence)) = (entry.snapshot_id(), entry.sequence_number()) else {
-                    let path = &line.manifest.manifest_path;
-                    return Err(Error::new("invalid-table", format!("the manifest '{path}' lacks sequence numbers")));
-                };
-                writer
-                    .add_existing_file(
-                        with_promoted_partition(entry.data_file(), spec, &types)?,
-                        snapshot_id,
-                        sequence,
-                        entry.file_sequence_number,
-                    )
-                    .context(|| "merge manifests")?;
+                keep(&mut writer, &line.manifest, entry, deleted, spec, &types)?;
             }
         }
         let manifest = writer.write_manifest_file().await.context(|| "write a manifest")?;
@@ -192,6 +204,28 @@ impl ManifestMaker {
     }
 }
 
+/// Writes the entry of a manifest again, as it is or as deleted by the writer's snapshot.
+fn keep(
+    writer: &mut ManifestWriter,
+    manifest: &ManifestFile,
+    entry: &ManifestEntryRef,
+    deleted: bool,
+    spec: &PartitionSpec,
+    types: &StructType,
+) -> Result<()> {
+    let path = &manifest.manifest_path;
+    let (Some(snapshot_id), Some(sequence)) = (entry.snapshot_id(), entry.sequence_number()) else {
+        return Err(Error::new("invalid-table", format!("the manifest '{path}' lacks sequence numbers")));
+    };
+    let file = with_promoted_partition(entry.data_file(), spec, types)?;
+    let file_sequence = entry.file_sequence_number;
+    let written = match deleted {
+        true => writer.add_delete_file(file, sequence, file_sequence),
+        false => writer.add_existing_file(file, snapshot_id, sequence, file_sequence),
+    };
+    written.context(|| format!("write the entries of the manifest '{path}' again"))
+}
+
 fn deletes_need_v2(table: &Table) -> Error {
     Error::new("invalid-table", format!("table '{}' has format version 1 and cannot hold deletes", table.ident()))
         .with_detail("Deletes are supported in V2 and above")
@@ -215,7 +249,7 @@ fn metadata_folder(table: &Table) -> String {
     }
 }
 
-fn spec(metadata: &TableMetadata, spec_id: i32) -> Result<&PartitionSpec> {
+pub(super) fn spec(metadata: &TableMetadata, spec_id: i32) -> Result<&PartitionSpec> {
     let spec = metadata.partition_spec_by_id(spec_id);
     spec.map(AsRef::as_ref)
         .ok_or_else(|| Error::new("invalid-table", format!("the table has no partition spec {spec_id}")))
@@ -232,15 +266,19 @@ fn check_partition(spec: &PartitionSpec, file: &DataFile) -> Result<()> {
     Err(Error::internal(format!("the partition of file '{}' does not fit spec {}", file.file_path(), spec.spec_id())))
 }
 
-/// The file with the values of its partition in the types that their columns have now.
-fn with_promoted_partition(file: &DataFile, spec: &PartitionSpec, types: &StructType) -> Result<DataFile> {
+/// The partition of a file in the types that its columns have now.
+pub(super) fn promoted_partition(file: &DataFile, types: &StructType) -> Struct {
     let wide = |(value, field): (&Option<Literal>, &NestedFieldRef)| match (value, field.field_type.as_ref()) {
         (Some(value), Type::Primitive(to)) => Some(promoted(value.clone(), to)),
         _ => value.clone(),
     };
-    let values = file.partition().fields();
-    let partition: Struct = values.iter().zip(types.fields()).map(wide).collect();
-    if partition.fields() == values {
+    file.partition().fields().iter().zip(types.fields()).map(wide).collect()
+}
+
+/// The file with the values of its partition in the types that their columns have now.
+fn with_promoted_partition(file: &DataFile, spec: &PartitionSpec, types: &StructType) -> Result<DataFile> {
+    let partition = promoted_partition(file, types);
+    if partition.fields() == file.partition().fields() {
         return Ok(file.clone());
     }
     let built = rebuild(file, spec.spec_id()).partition(partition).build();

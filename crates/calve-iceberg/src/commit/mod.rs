@@ -7,8 +7,10 @@ mod change;
 mod manifests;
 mod pick;
 mod producer;
+mod removal;
 mod retry;
 mod summary;
+mod validate;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use calve_types::{Error, Result};
-use iceberg::spec::DataFile;
+use iceberg::spec::{DataFile, DataFileFormat};
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
 
 use crate::table::Table;
@@ -85,6 +87,23 @@ pub struct Append {
     pub data: Vec<NewFile>,
 }
 
+/// A live file of a table, or one deletion vector of a Puffin file, which may hold several.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId {
+    /// The location as the table's manifests have it.
+    pub path: String,
+    /// Where in the Puffin file the deletion vector begins, in bytes; `None` for every other file.
+    pub content_offset: Option<i64>,
+}
+
+impl FileId {
+    /// The name of a file as a manifest's entry has it.
+    pub fn of(file: &DataFile) -> Self {
+        let vector = file.file_format() == DataFileFormat::Puffin;
+        Self { path: file.file_path().to_owned(), content_offset: if vector { file.content_offset() } else { None } }
+    }
+}
+
 /// Adds data files and delete files. An equality delete hits only rows of older snapshots.
 #[derive(Clone, Debug, Default)]
 pub struct RowDelta {
@@ -92,21 +111,75 @@ pub struct RowDelta {
     pub data: Vec<NewFile>,
     /// The new delete files.
     pub deletes: Vec<NewFile>,
-    /// Equality deletes left out because nothing could match when the writer was prepared.
+    /// Delete files and deletion vectors that `deletes` replace; they must be live when the commit happens.
+    pub removed: Vec<FileId>,
+    /// Deletes that depend on what is live in the branch, for the case that it has moved since the writer was prepared.
     pub omitted: Option<Arc<dyn CompleteDeletes>>,
 }
 
-/// Equality deletes a writer left out, because no live row could match them in the snapshot it was prepared on.
+/// Replaces the partitions of its files: `INSERT OVERWRITE` (the Java library's `ReplacePartitions`). A partition is a
+/// partition spec and its values; files without partition fields replace all there is. Whatever came first is replaced
+/// too.
+#[derive(Clone, Debug, Default)]
+pub struct ReplacePartitions {
+    /// The new data files, at least one.
+    pub data: Vec<NewFile>,
+}
+
+/// What a change of rows must not have missed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// Rows added since the change was computed, whatever they are: it might have had to change them as well.
+    #[default]
+    Serializable,
+    /// Only changes of the files it changes.
+    Snapshot,
+}
+
+/// Changes of rows that were computed on a snapshot: data files taken away or rewritten, and rows of others deleted by
+/// position (the Java library's `OverwriteFiles` and `RowDelta`, as row-level commands use them).
+///
+/// The commit is a `commit-conflict` if another one, since `read`, removed a file of `removed` or a data file that
+/// `deletes` refer to, deleted rows of one, or, if [`Isolation::Serializable`], added data files.
+#[derive(Clone, Debug, Default)]
+pub struct Overwrite {
+    /// The branch's snapshot that the change was computed on; `None` if it had none.
+    pub read: Option<i64>,
+    /// What must not have happened since.
+    pub isolation: Isolation,
+    /// Data files to take away, and delete files or deletion vectors that `deletes` replace. What deletes rows of these
+    /// data files only goes with them.
+    pub removed: Vec<FileId>,
+    /// The new data files.
+    pub data: Vec<NewFile>,
+    /// The new position delete files or deletion vectors.
+    pub deletes: Vec<NewFile>,
+}
+
+/// Deletes of a writer that depend on what is live in the branch: those it left out because no live row could match
+/// them in the snapshot it was prepared on, or those that name the positions of rows there.
 #[async_trait]
 pub trait CompleteDeletes: Send + Sync + Debug {
     /// The head of the branch when the writer was prepared; `None` for an empty branch.
     fn prepared_on(&self) -> Option<i64>;
 
-    /// Writes the omitted deletes as files, for `base` whose branch head is another snapshot.
+    /// Writes the deletes as files, for `base` whose branch head is another snapshot.
     ///
     /// # Errors
     /// `io` and others; nothing is left behind then.
-    async fn complete(&self, base: &Table) -> Result<Vec<NewFile>>;
+    async fn complete(&self, base: &Table) -> Result<Completed>;
+}
+
+/// What [`CompleteDeletes::complete`] found missing.
+#[derive(Clone, Debug, Default)]
+pub struct Completed {
+    /// The delete files.
+    pub deletes: Vec<NewFile>,
+    /// Delete files and deletion vectors that these replace.
+    pub removed: Vec<FileId>,
+    /// Whether they come instead of the deletes and removals of the [`RowDelta`] and are right for that base only, so
+    /// that the next base needs others. Else they are added to them, once.
+    pub instead: bool,
 }
 
 /// A change of a table's rows.
@@ -116,6 +189,10 @@ pub enum Operation {
     Append(Append),
     /// Adds data files and delete files.
     RowDelta(RowDelta),
+    /// Replaces whole partitions.
+    ReplacePartitions(ReplacePartitions),
+    /// Changes rows that were read.
+    Overwrite(Overwrite),
 }
 
 /// A commit that is in.
@@ -151,6 +228,8 @@ pub(crate) enum Origin<'a> {
 /// * `commit-unknown`: the commit may be in. Nothing was deleted.
 /// * anything else, such as `commit-conflict`, `not-a-branch`, `io`: the commit is not in. The operation's files are the
 ///   caller's to delete; what was written here is gone.
+///
+/// A commit that is in owns the operation's files: those that [`Completed::instead`] replaced are deleted.
 pub async fn commit(
     ops: &dyn TableOps,
     table: &Table,

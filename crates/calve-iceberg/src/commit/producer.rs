@@ -1,18 +1,24 @@
 //! One operation and what has been written for it, from the first try to the verdict.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use calve_types::{Error, Result};
 use iceberg::spec::{
-    FormatVersion, MAIN_BRANCH, ManifestContentType, ManifestListWriter, Snapshot, SnapshotReference,
-    SnapshotRetention, Summary, TableMetadata,
+    DataContentType, DataFileFormat, FormatVersion, MAIN_BRANCH, ManifestContentType, ManifestFile, ManifestListWriter,
+    Operation as Kind, Snapshot, SnapshotRef, SnapshotReference, SnapshotRetention, Summary, TableMetadata,
 };
 use iceberg::{TableRequirement, TableUpdate};
 use uuid::Uuid;
 
 use super::manifests::{Line, ManifestMaker, discard};
-use super::summary::summary;
-use super::{Append, Committed, CompleteDeletes, NewFile, Operation, Origin, RowDelta, pick};
+use super::removal::{Removal, conflict};
+use super::summary::Counts;
+use super::validate::{Ground, validate};
+use super::{
+    Append, Committed, CompleteDeletes, Completed, FileId, Isolation, NewFile, Operation, Origin, Overwrite,
+    ReplacePartitions, RowDelta, pick,
+};
 use crate::error::Context;
 use crate::table::Table;
 
@@ -23,22 +29,43 @@ pub(crate) struct Proposal {
 }
 
 /// Makes proposals for one operation. The snapshot id is the same on every try, and manifests of added files are
-/// written once.
+/// written once; what is taken away is looked up again on each new base.
 pub(crate) struct Producer<'a> {
     pub(crate) snapshot_id: i64,
     branch: &'a str,
     origin: Origin<'a>,
+    shape: Shape,
     data: Vec<NewFile>,
     deletes: Vec<NewFile>,
-    omitted: Option<std::sync::Arc<dyn CompleteDeletes>>,
+    removed: Vec<FileId>,
+    omitted: Option<Omitted>,
     /// Delete files written here, for `omitted`.
     completed: Vec<String>,
+    /// Delete files that others came instead of.
+    spare: Vec<String>,
     maker: ManifestMaker,
     added: Option<Added>,
-    /// Files of the current try only: its manifest list and merged manifests.
+    /// Files of the current try only: its manifest list, manifests that were written again or merged.
     current: Vec<String>,
     /// Whether the outcome of some try is not known.
     in_doubt: bool,
+}
+
+/// The kinds of operations.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    /// Adds files, and may replace delete files.
+    Delta,
+    /// Replaces the partitions of the added files.
+    Replace,
+    /// Replaces files that were read in a snapshot.
+    Overwrite { read: Option<i64>, isolation: Isolation },
+}
+
+/// Deletes that depend on what is live, and the head of the branch that those at hand are right for.
+struct Omitted {
+    deletes: Arc<dyn CompleteDeletes>,
+    right_for: Option<i64>,
 }
 
 /// Manifests of the added files.
@@ -51,29 +78,43 @@ struct Added {
 impl<'a> Producer<'a> {
     pub(crate) fn new(table: &Table, branch: &'a str, operation: Operation, origin: Origin<'a>) -> Self {
         let snapshot_id = new_snapshot_id(table.metadata());
-        let (data, deletes, omitted) = match operation {
-            Operation::Append(Append { data }) => (data, Vec::new(), None),
-            Operation::RowDelta(RowDelta { data, deletes, omitted }) => (data, deletes, omitted),
-        };
-        Self {
+        let mut producer = Self {
             snapshot_id,
             branch,
             origin,
-            data,
-            deletes,
-            omitted,
+            shape: Shape::Delta,
+            data: Vec::new(),
+            deletes: Vec::new(),
+            removed: Vec::new(),
+            omitted: None,
             completed: Vec::new(),
+            spare: Vec::new(),
             maker: ManifestMaker::new(snapshot_id),
             added: None,
             current: Vec::new(),
             in_doubt: false,
+        };
+        match operation {
+            Operation::Append(Append { data }) => producer.data = data,
+            Operation::RowDelta(RowDelta { data, deletes, removed, omitted }) => {
+                (producer.data, producer.deletes, producer.removed) = (data, deletes, removed);
+                producer.omitted = omitted.map(|deletes| Omitted { right_for: deletes.prepared_on(), deletes });
+            }
+            Operation::ReplacePartitions(ReplacePartitions { data }) => {
+                (producer.data, producer.shape) = (data, Shape::Replace);
+            }
+            Operation::Overwrite(Overwrite { read, isolation, removed, data, deletes }) => {
+                (producer.data, producer.deletes, producer.removed) = (data, deletes, removed);
+                producer.shape = Shape::Overwrite { read, isolation };
+            }
         }
+        producer
     }
 
     /// Applies the operation to `base`.
     ///
     /// # Errors
-    /// `not-a-branch` for a tag, `invalid-table`, `io`.
+    /// `not-a-branch` for a tag; `commit-conflict` if others changed what the operation is about; `invalid-table`, `io`.
     pub(crate) async fn propose(&mut self, base: &Table) -> Result<Proposal> {
         let metadata = base.metadata();
         let reference = base.branch(self.branch)?;
@@ -86,31 +127,36 @@ impl<'a> Producer<'a> {
         }
         let parent = base.branch_head(self.branch)?;
         let parent_id = parent.map(|p| p.snapshot_id());
+        self.validate(base, parent).await?;
         self.complete_deletes(base, parent_id).await?;
+        let removal = self.removal(metadata)?;
         self.write_added(base).await?;
 
+        let mut counts = Counts::new(base)?;
+        counts.add(&self.data)?;
+        counts.add(&self.deletes)?;
+        let before = self.maker.locations().len();
+        let rest = removal.apply(&mut self.maker, base, parent.map(AsRef::as_ref), &mut counts).await;
+        self.current.extend(self.maker.locations().iter().skip(before).cloned());
+        let rest = rest?;
+        let in_parent = rest.data.len() + rest.deletes.len();
         let mut lines = self.added.as_ref().map(|a| (a.data.clone(), a.deletes.clone())).unwrap_or_default();
-        if let Some(parent) = parent {
-            for manifest in base.manifests(parent).await?.iter() {
-                if !manifest.has_added_files() && !manifest.has_existing_files() {
-                    continue;
-                }
-                let line = Line::carried(manifest.clone());
-                match manifest.content {
-                    ManifestContentType::Data => lines.0.push(line),
-                    ManifestContentType::Deletes => lines.1.push(line),
-                }
-            }
-        }
+        lines.0.extend(rest.data);
+        lines.1.extend(rest.deletes);
         let (data, written) = self.maker.merge(base, lines.0).await?;
         self.current.extend(written);
         let (deletes, written) = self.maker.merge(base, lines.1).await?;
         self.current.extend(written);
+        let lines: Vec<Line> = data.into_iter().chain(deletes).collect();
+        let created = lines.iter().filter(|line| line.manifest.added_snapshot_id == self.snapshot_id).count();
+        let kept = lines.len() - created;
+        counts.manifests(created, kept, in_parent.saturating_sub(kept));
 
         let list = self.maker.list_location(base);
         self.current.push(list.clone());
-        let next_row_id = self.write_list(base, &list, parent_id, data.into_iter().chain(deletes)).await?;
-        let summary = summary(&self.data, &self.deletes, parent.map(|p| p.summary()), self.origin);
+        let next_row_id = self.write_list(base, &list, parent_id, lines.into_iter()).await?;
+        let replaces = matches!(self.shape, Shape::Replace);
+        let summary = counts.summary(self.kind(&counts), replaces, parent.map(|p| p.summary()), self.origin);
         let snapshot = self.snapshot(metadata, parent_id, list, summary, next_row_id);
         Ok(Proposal {
             requirements: vec![
@@ -133,13 +179,56 @@ impl<'a> Producer<'a> {
         })
     }
 
-    /// Writes the deletes that were left out, once, if the branch is not where the writer left it.
+    /// Whether the ground of the operation is still there.
+    async fn validate(&self, base: &Table, head: Option<&SnapshotRef>) -> Result<()> {
+        let Shape::Overwrite { read, isolation } = self.shape else { return Ok(()) };
+        let (removed, data, deletes) = (&self.removed, &self.data, &self.deletes);
+        validate(base, head, Ground { read, isolation, removed, data, deletes }).await
+    }
+
+    /// What the operation takes away.
+    fn removal(&self, metadata: &TableMetadata) -> Result<Removal> {
+        match self.shape {
+            Shape::Replace if self.data.is_empty() => {
+                // nobody could say which partitions are meant
+                Err(Error::internal("partitions to replace without new files"))
+            }
+            Shape::Replace => Removal::of_partitions(metadata, &self.data),
+            Shape::Delta => Removal::of_files(&self.removed, false, &self.data, &self.deletes),
+            Shape::Overwrite { .. } => {
+                let data_files = self.removed.iter().any(|id| id.content_offset.is_none());
+                Removal::of_files(&self.removed, data_files, &self.data, &self.deletes)
+            }
+        }
+    }
+
+    /// The operation a snapshot is said to be, as the Java library's `operation()`: an append of files is one without
+    /// deletes, and whatever adds no data is a delete.
+    fn kind(&self, counts: &Counts<'_>) -> Kind {
+        match (self.shape, self.data.is_empty(), self.deletes.is_empty()) {
+            (Shape::Replace, ..) => Kind::Overwrite,
+            (Shape::Delta, _, true) => Kind::Append,
+            (Shape::Delta | Shape::Overwrite { .. }, true, _) => Kind::Delete,
+            (Shape::Overwrite { .. }, false, true) if !counts.removes_data() => Kind::Append,
+            (Shape::Delta | Shape::Overwrite { .. }, false, _) => Kind::Overwrite,
+        }
+    }
+
+    /// Has deletes written that fit the head of the branch, if those at hand do not.
     async fn complete_deletes(&mut self, base: &Table, head: Option<i64>) -> Result<()> {
-        let Some(omitted) = self.omitted.take_if(|omitted| omitted.prepared_on() != head) else { return Ok(()) };
-        let files = omitted.complete(base).await?;
-        self.completed = files.iter().map(|f| f.file.file_path().to_owned()).collect();
-        self.deletes.extend(files);
-        // Manifests written for an earlier try lack these files.
+        let Some(omitted) = self.omitted.as_mut().filter(|omitted| omitted.right_for != head) else { return Ok(()) };
+        let Completed { deletes, removed, instead } = omitted.deletes.complete(base).await?;
+        self.completed.extend(deletes.iter().map(|new| new.file.file_path().to_owned()));
+        if instead {
+            omitted.right_for = head;
+            self.spare.extend(self.deletes.drain(..).map(|new| new.file.file_path().to_owned()));
+            self.removed.clear();
+        } else {
+            self.omitted = None;
+        }
+        self.deletes.extend(deletes);
+        self.removed.extend(removed);
+        // Manifests written for an earlier try have other files.
         self.forget_added(base).await;
         Ok(())
     }
@@ -150,6 +239,7 @@ impl<'a> Producer<'a> {
             return Ok(());
         }
         self.forget_added(base).await;
+        self.check_deletes(base)?;
         let data = self.maker.add(base, ManifestContentType::Data, &self.data).await?;
         self.added = Some(Added { version, data, deletes: Vec::new() });
         let deletes = self.maker.add(base, ManifestContentType::Deletes, &self.deletes).await?;
@@ -157,6 +247,21 @@ impl<'a> Producer<'a> {
             added.deletes = deletes;
         }
         Ok(())
+    }
+
+    /// Deletes by position are files in format version 2 and deletion vectors in 3; the table may have been upgraded
+    /// since they were written (`MergingSnapshotProducer.validateNewDeleteFile`).
+    fn check_deletes(&self, base: &Table) -> Result<()> {
+        let vectors = base.metadata().format_version() == FormatVersion::V3;
+        let wrong = |new: &&NewFile| {
+            let is_vector = new.file.file_format() == DataFileFormat::Puffin;
+            new.file.content_type() == DataContentType::PositionDeletes && is_vector != vectors
+        };
+        let Some(wrong) = self.deletes.iter().find(wrong) else { return Ok(()) };
+        let (path, version) = (wrong.file.file_path(), base.metadata().format_version() as u8);
+        let must = if vectors { "Must use DVs" } else { "Must not use DVs" };
+        Err(conflict(base, "its format version has changed")
+            .with_detail(format!("{must} for position deletes in V{version}: {path}")))
     }
 
     async fn forget_added(&mut self, base: &Table) {
@@ -234,7 +339,8 @@ impl<'a> Producer<'a> {
         discard(base, self.maker.locations().iter().chain(&self.completed).map(String::as_str)).await;
     }
 
-    /// The commit is in, as `table` shows: files of other tries, and manifests that were merged into others, go.
+    /// The commit is in, as `table` shows: files of other tries, manifests that were merged into others, and delete files
+    /// that others came instead of go.
     pub(crate) async fn committed(self, table: Table) -> Committed {
         if let Some(snapshot) = table.metadata().snapshot_by_id(self.snapshot_id)
             && let Ok(manifests) = table.manifests(snapshot).await
@@ -242,8 +348,26 @@ impl<'a> Producer<'a> {
             let mut used: HashSet<&str> = manifests.iter().map(|m| m.manifest_path.as_str()).collect();
             used.insert(snapshot.manifest_list());
             discard(&table, self.maker.locations().iter().map(String::as_str).filter(|l| !used.contains(l))).await;
+            // which try is in decides which of them are used
+            if !self.spare.is_empty()
+                && let Ok(used) = self.delete_files(&table, &manifests).await
+            {
+                discard(&table, self.spare.iter().map(String::as_str).filter(|l| !used.contains(*l))).await;
+            }
         }
         Committed { table, snapshot_id: self.snapshot_id }
+    }
+
+    /// The delete files that the snapshot added.
+    async fn delete_files(&self, table: &Table, manifests: &[ManifestFile]) -> Result<HashSet<String>> {
+        let mut files = HashSet::new();
+        for manifest in manifests {
+            if manifest.content == ManifestContentType::Deletes && manifest.added_snapshot_id == self.snapshot_id {
+                let entries = table.entries(manifest).await?;
+                files.extend(entries.iter().filter(|e| e.is_alive()).map(|e| e.file_path().to_owned()));
+            }
+        }
+        Ok(files)
     }
 }
 

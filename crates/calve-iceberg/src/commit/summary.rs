@@ -1,19 +1,24 @@
 //! The summary of a snapshot: Iceberg's counters (`SnapshotSummary` of the Java library) and the job's marks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use iceberg::spec::{DataContentType, DataFileFormat, Operation, Struct, Summary};
+use calve_types::{Error, Result};
+use iceberg::spec::{
+    DataContentType, DataFile, DataFileFormat, Operation, PartitionSpec, StructType, Summary, TableMetadata,
+};
 
 use super::{NewFile, Origin};
+use crate::table::{Table, partition_type};
+use crate::write::partition::partition_path;
 
 /// Of which snapshot a cherry-picked one has its files.
 pub(crate) const SOURCE_SNAPSHOT: &str = "source-snapshot-id";
 /// Of which staged write (`wap.id`) it has them.
 pub(crate) const PUBLISHED_WAP: &str = "published-wap-id";
 
-/// Counters of a snapshot that only adds files.
-#[derive(Debug, Default)]
-struct Added {
+/// Files that were added, or taken away.
+#[derive(Clone, Debug, Default)]
+struct Side {
     size: u64,
     data_files: u64,
     records: u64,
@@ -25,116 +30,245 @@ struct Added {
     position_deletes: u64,
 }
 
-impl Added {
-    fn count<'a>(files: impl Iterator<Item = &'a NewFile>) -> Self {
-        let mut added = Self::default();
-        for NewFile { file, .. } in files {
-            let records = file.record_count();
-            // A Puffin file may hold many deletion vectors: each counts with its own bytes.
-            let size = match (file.file_format(), file.content_size_in_bytes()) {
-                (DataFileFormat::Puffin, Some(size)) => u64::try_from(size).unwrap_or(0),
-                _ => file.file_size_in_bytes(),
-            };
-            added.size = added.size.saturating_add(size);
-            match file.content_type() {
-                DataContentType::Data => {
-                    added.data_files += 1;
-                    added.records = added.records.saturating_add(records);
+impl Side {
+    fn count(&mut self, file: &DataFile) {
+        let records = file.record_count();
+        // A Puffin file may hold many deletion vectors: each counts with its own bytes.
+        let size = match (file.file_format(), file.content_size_in_bytes()) {
+            (DataFileFormat::Puffin, Some(size)) => u64::try_from(size).unwrap_or(0),
+            _ => file.file_size_in_bytes(),
+        };
+        self.size = self.size.saturating_add(size);
+        match file.content_type() {
+            DataContentType::Data => {
+                self.data_files += 1;
+                self.records = self.records.saturating_add(records);
+            }
+            DataContentType::EqualityDeletes => {
+                self.delete_files += 1;
+                self.equality_delete_files += 1;
+                self.equality_deletes = self.equality_deletes.saturating_add(records);
+            }
+            DataContentType::PositionDeletes => {
+                self.delete_files += 1;
+                if file.file_format() == DataFileFormat::Puffin {
+                    self.dvs += 1;
+                } else {
+                    self.position_delete_files += 1;
                 }
-                DataContentType::EqualityDeletes => {
-                    added.delete_files += 1;
-                    added.equality_delete_files += 1;
-                    added.equality_deletes = added.equality_deletes.saturating_add(records);
-                }
-                DataContentType::PositionDeletes => {
-                    added.delete_files += 1;
-                    if file.file_format() == DataFileFormat::Puffin {
-                        added.dvs += 1;
-                    } else {
-                        added.position_delete_files += 1;
-                    }
-                    added.position_deletes = added.position_deletes.saturating_add(records);
-                }
+                self.position_deletes = self.position_deletes.saturating_add(records);
             }
         }
-        added
     }
+}
 
-    /// Counters as the Java library names them; zeros are left out.
+#[derive(Clone, Debug, Default)]
+struct Change {
+    added: Side,
+    removed: Side,
+}
+
+impl Change {
+    /// Counters by the names and in the order of the Java library; zeros are left out.
     fn properties(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let (added, removed) = (&self.added, &self.removed);
         [
-            ("added-files-size", self.size),
-            ("added-data-files", self.data_files),
-            ("added-records", self.records),
-            ("added-delete-files", self.delete_files),
-            ("added-equality-delete-files", self.equality_delete_files),
-            ("added-position-delete-files", self.position_delete_files),
-            ("added-dvs", self.dvs),
-            ("added-equality-deletes", self.equality_deletes),
-            ("added-position-deletes", self.position_deletes),
+            ("added-data-files", added.data_files),
+            ("deleted-data-files", removed.data_files),
+            ("added-equality-delete-files", added.equality_delete_files),
+            ("removed-equality-delete-files", removed.equality_delete_files),
+            ("added-position-delete-files", added.position_delete_files),
+            ("removed-position-delete-files", removed.position_delete_files),
+            ("added-delete-files", added.delete_files),
+            ("removed-delete-files", removed.delete_files),
+            ("added-dvs", added.dvs),
+            ("removed-dvs", removed.dvs),
+            ("added-records", added.records),
+            ("deleted-records", removed.records),
+            ("added-files-size", added.size),
+            ("removed-files-size", removed.size),
+            ("added-position-deletes", added.position_deletes),
+            ("removed-position-deletes", removed.position_deletes),
+            ("added-equality-deletes", added.equality_deletes),
+            ("removed-equality-deletes", removed.equality_deletes),
         ]
         .into_iter()
         .filter(|(_, count)| *count > 0)
     }
 
-    fn totals(&self) -> [(&'static str, u64); 6] {
+    /// Totals with what is added to them and taken from them.
+    fn totals(&self) -> [(&'static str, u64, u64); 6] {
+        let (added, removed) = (&self.added, &self.removed);
         [
-            ("total-records", self.records),
-            ("total-files-size", self.size),
-            ("total-data-files", self.data_files),
-            ("total-delete-files", self.delete_files),
-            ("total-position-deletes", self.position_deletes),
-            ("total-equality-deletes", self.equality_deletes),
+            ("total-records", added.records, removed.records),
+            ("total-files-size", added.size, removed.size),
+            ("total-data-files", added.data_files, removed.data_files),
+            ("total-delete-files", added.delete_files, removed.delete_files),
+            ("total-position-deletes", added.position_deletes, removed.position_deletes),
+            ("total-equality-deletes", added.equality_deletes, removed.equality_deletes),
         ]
     }
 }
 
-/// The operation of a snapshot that adds files: `append` without delete files, `delete` without data files, else
-/// `overwrite` (the Java library's `BaseRowDelta`).
-pub(crate) fn operation(data: &[NewFile], deletes: &[NewFile]) -> Operation {
-    match (data.is_empty(), deletes.is_empty()) {
-        (_, true) => Operation::Append,
-        (true, false) => Operation::Delete,
-        (false, false) => Operation::Overwrite,
-    }
+/// Counts the files of a snapshot.
+#[derive(Debug)]
+pub(crate) struct Counts<'a> {
+    metadata: &'a TableMetadata,
+    specs: HashMap<i32, (&'a PartitionSpec, StructType)>,
+    all: Change,
+    /// The changed partitions by name: files of several specs may be in partitions of one name.
+    partitions: HashSet<String>,
+    /// What changed in each, as long as there are not too many.
+    by_partition: Option<BTreeMap<String, Change>>,
+    limit: usize,
+    manifests: [(&'static str, usize); 3],
 }
 
-/// The summary of a snapshot that adds these files to `parent`.
-///
-/// The Java library starts the totals of a new branch at zero although it begins with main's files; here they continue
-/// main's.
-pub(crate) fn summary(data: &[NewFile], deletes: &[NewFile], parent: Option<&Summary>, origin: Origin<'_>) -> Summary {
-    let added = Added::count(data.iter().chain(deletes));
-    let mut properties: HashMap<String, String> =
-        added.properties().map(|(key, count)| (key.to_owned(), count.to_string())).collect();
-    let partitions: HashSet<(i32, &Struct)> =
-        data.iter().chain(deletes).map(|f| (f.spec_id, f.file.partition())).collect();
-    properties.insert("changed-partition-count".to_owned(), partitions.len().to_string());
-    for (key, count) in added.totals() {
-        let before = match parent {
-            None => Some(0),
-            Some(summary) => summary.additional_properties.get(key).and_then(|v| v.parse::<u64>().ok()),
+impl<'a> Counts<'a> {
+    /// Counts nothing yet. `write.summary.partition-limit` says how many partitions are told one by one (0, that is
+    /// none, without it).
+    ///
+    /// # Errors
+    /// `invalid-option` for a limit that is no number.
+    pub(crate) fn new(table: &'a Table) -> Result<Self> {
+        const LIMIT: &str = "write.summary.partition-limit";
+        let limit = match table.property(LIMIT) {
+            None => 0,
+            Some(value) => value.trim().parse::<i64>().map(|n| usize::try_from(n).unwrap_or(0)).map_err(|_| {
+                Error::new("invalid-option", format!("invalid value '{value}' of table property '{LIMIT}'"))
+            })?,
         };
-        // A total nobody knows stays unknown.
-        if let Some(total) = before.and_then(|before| before.checked_add(count)) {
-            properties.insert(key.to_owned(), total.to_string());
+        Ok(Self {
+            metadata: table.metadata(),
+            specs: HashMap::new(),
+            all: Change::default(),
+            partitions: HashSet::new(),
+            by_partition: (limit > 0).then(BTreeMap::new),
+            limit,
+            manifests: [("manifests-created", 0), ("manifests-kept", 0), ("manifests-replaced", 0)],
+        })
+    }
+
+    /// Counts files that are added.
+    ///
+    /// # Errors
+    /// `invalid-table` for a partition spec that the table does not have.
+    pub(crate) fn add(&mut self, files: &[NewFile]) -> Result<()> {
+        for NewFile { spec_id, file } in files {
+            self.all.added.count(file);
+            if let Some(change) = self.partition(*spec_id, file)? {
+                change.added.count(file);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a file that is taken away.
+    ///
+    /// # Errors
+    /// As [`Counts::add`].
+    pub(crate) fn remove(&mut self, spec_id: i32, file: &DataFile) -> Result<()> {
+        self.all.removed.count(file);
+        if let Some(change) = self.partition(spec_id, file)? {
+            change.removed.count(file);
+        }
+        Ok(())
+    }
+
+    /// Notes the partition of a file as changed.
+    fn partition(&mut self, spec_id: i32, file: &DataFile) -> Result<Option<&mut Change>> {
+        let (spec, types) = match self.specs.entry(spec_id) {
+            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::hash_map::Entry::Vacant(new) => {
+                let spec = self
+                    .metadata
+                    .partition_spec_by_id(spec_id)
+                    .ok_or_else(|| Error::new("invalid-table", format!("the table has no partition spec {spec_id}")))?;
+                let (_, types) = partition_type(self.metadata, spec)?;
+                new.insert((spec.as_ref(), types))
+            }
+        };
+        let name = partition_path(spec, types, file.partition());
+        if self.by_partition.is_some() {
+            if !self.partitions.contains(&name) {
+                self.partitions.insert(name.clone());
+            }
+            if self.partitions.len() > self.limit {
+                self.by_partition = None;
+            }
+        } else {
+            self.partitions.insert(name);
+            return Ok(None);
+        }
+        Ok(self.by_partition.as_mut().map(|partitions| partitions.entry(name).or_default()))
+    }
+
+    /// Says how many manifests the snapshot wrote, how many of its parent's it has, and how many of these it has not.
+    pub(crate) fn manifests(&mut self, created: usize, kept: usize, replaced: usize) {
+        for (counter, count) in self.manifests.iter_mut().zip([created, kept, replaced]) {
+            counter.1 = count;
         }
     }
-    match origin {
-        Origin::Job(job) => {
-            let marks = [
-                ("flink.job-id", job.job_id.clone()),
-                ("flink.operator-id", job.operator_id.clone()),
-                ("flink.max-committed-checkpoint-id", job.checkpoint_id.to_string()),
-            ];
-            properties.extend(marks.map(|(key, value)| (key.to_owned(), value)));
-        }
-        Origin::Picked { snapshot_id, wap_id } => {
-            properties.insert(SOURCE_SNAPSHOT.to_owned(), snapshot_id.to_string());
-            properties.extend(wap_id.map(|id| (PUBLISHED_WAP.to_owned(), id.to_owned())));
-        }
+
+    /// Whether data files are taken away.
+    pub(crate) fn removes_data(&self) -> bool {
+        self.all.removed.data_files > 0
     }
-    let engine = [("engine-name", "calve"), ("engine-version", env!("CARGO_PKG_VERSION"))];
-    properties.extend(engine.map(|(key, value)| (key.to_owned(), value.to_owned())));
-    Summary { operation: operation(data, deletes), additional_properties: properties }
+
+    /// The summary of a snapshot that makes these changes to `parent`.
+    ///
+    /// The Java library starts the totals of a new branch at zero although it begins with main's files; here they
+    /// continue main's.
+    pub(crate) fn summary(
+        &self,
+        operation: Operation,
+        replaces_partitions: bool,
+        parent: Option<&Summary>,
+        origin: Origin<'_>,
+    ) -> Summary {
+        let mut properties: HashMap<String, String> =
+            self.all.properties().map(|(key, count)| (key.to_owned(), count.to_string())).collect();
+        let mut set = |key: &str, value: String| drop(properties.insert(key.to_owned(), value));
+        if replaces_partitions {
+            set("replace-partitions", "true".to_owned());
+        }
+        set("changed-partition-count", self.partitions.len().to_string());
+        if let Some(partitions) = self.by_partition.as_ref().filter(|partitions| !partitions.is_empty()) {
+            set("partition-summaries-included", "true".to_owned());
+            for (name, change) in partitions.iter().filter(|(name, _)| !name.is_empty()) {
+                let counts: Vec<String> = change.properties().map(|(key, count)| format!("{key}={count}")).collect();
+                set(&format!("partitions.{name}"), counts.join(","));
+            }
+        }
+        for (key, count) in self.manifests {
+            set(key, count.to_string());
+        }
+        for (key, added, removed) in self.all.totals() {
+            let before = match parent {
+                None => Some(0),
+                Some(summary) => summary.additional_properties.get(key).and_then(|v| v.parse::<u64>().ok()),
+            };
+            // A total nobody knows, or that was wrong before, stays unknown.
+            let total = before.and_then(|before| before.checked_add(added)).and_then(|all| all.checked_sub(removed));
+            if let Some(total) = total {
+                set(key, total.to_string());
+            }
+        }
+        match origin {
+            Origin::Job(job) => {
+                set("flink.job-id", job.job_id.clone());
+                set("flink.operator-id", job.operator_id.clone());
+                set("flink.max-committed-checkpoint-id", job.checkpoint_id.to_string());
+            }
+            Origin::Picked { snapshot_id, wap_id } => {
+                set(SOURCE_SNAPSHOT, snapshot_id.to_string());
+                if let Some(id) = wap_id {
+                    set(PUBLISHED_WAP, id.to_owned());
+                }
+            }
+        }
+        set("engine-name", "calve".to_owned());
+        set("engine-version", env!("CARGO_PKG_VERSION").to_owned());
+        Summary { operation, additional_properties: properties }
+    }
 }

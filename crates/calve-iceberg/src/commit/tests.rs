@@ -1,6 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod faults;
+mod model;
+mod overwrite;
+mod replace;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,6 +27,28 @@ impl Warehouse {
         let dir = tempfile::tempdir().unwrap();
         let catalog = Self::open(&dir);
         Self { dir, catalog }
+    }
+
+    /// A warehouse of a JDBC catalog with the database of the table.
+    async fn jdbc() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let catalog = Self::open_jdbc(&dir);
+        catalog.create_namespace(&["db".to_owned()], BTreeMap::new()).await.unwrap();
+        Self { dir, catalog }
+    }
+
+    fn open_jdbc(dir: &tempfile::TempDir) -> Arc<dyn Catalog> {
+        let uri = format!("jdbc:sqlite:{}/catalog.db", dir.path().display());
+        let options = [("catalog-type", "jdbc"), ("uri", uri.as_str()), ("warehouse", dir.path().to_str().unwrap())];
+        open("c", &options.map(|(k, v)| (k.to_owned(), v.to_owned())).into()).unwrap()
+    }
+
+    async fn commit(&self, table: &Table, operation: Operation) -> Table {
+        commit(&*self.catalog, table, "main", operation, &job()).await.unwrap().table
+    }
+
+    async fn refused(&self, table: &Table, operation: Operation) -> Error {
+        commit(&*self.catalog, table, "main", operation, &job()).await.unwrap_err()
     }
 
     /// As another process would.
@@ -81,6 +106,41 @@ fn file(name: &str, content: DataContentType, rows: u64, partition: Option<i32>)
 
 fn data(name: &str, rows: u64) -> NewFile {
     file(name, DataContentType::Data, rows, None)
+}
+
+/// A deletion vector about a data file, in a Puffin file of its own.
+fn vector(name: &str, about: &str, rows: u64, partition: Option<i32>) -> NewFile {
+    vector_at(name, 4, about, rows, partition)
+}
+
+/// A deletion vector at an offset of a Puffin file.
+fn vector_at(name: &str, offset: i64, about: &str, rows: u64, partition: Option<i32>) -> NewFile {
+    let mut builder = DataFileBuilder::default();
+    builder
+        .content(DataContentType::PositionDeletes)
+        .file_path(format!("/nowhere/{name}"))
+        .file_format(DataFileFormat::Puffin)
+        .record_count(rows)
+        .file_size_in_bytes(1000)
+        .referenced_data_file(Some(format!("/nowhere/{about}")))
+        .content_offset(Some(offset))
+        .content_size_in_bytes(Some(44));
+    if let Some(p) = partition {
+        builder.partition(Struct::from_iter([Some(Literal::int(p))]));
+    }
+    NewFile { spec_id: 0, file: builder.build().unwrap() }
+}
+
+/// A position delete file about one data file.
+fn positions(name: &str, about: &str, rows: u64, partition: Option<i32>) -> NewFile {
+    let new = file(name, DataContentType::PositionDeletes, rows, partition);
+    let mut builder = crate::table::rebuild(&new.file, new.spec_id);
+    builder.referenced_data_file(Some(format!("/nowhere/{about}")));
+    NewFile { file: builder.build().unwrap(), ..new }
+}
+
+fn named(name: &str) -> FileId {
+    FileId { path: format!("/nowhere/{name}"), content_offset: None }
 }
 
 fn append(name: &str, rows: u64) -> Operation {
@@ -146,6 +206,9 @@ async fn appends_stack_up() {
         ("added-records", "4"),
         ("added-files-size", "40"),
         ("changed-partition-count", "1"),
+        ("manifests-created", "1"),
+        ("manifests-kept", "1"),
+        ("manifests-replaced", "0"),
         ("total-data-files", "2"),
         ("total-delete-files", "0"),
         ("total-records", "7"),
@@ -169,8 +232,9 @@ async fn appends_stack_up() {
 async fn row_deltas_by_content() {
     let w = Warehouse::new();
     let table = w.table(&[]).await;
-    let delta =
-        |data: Vec<NewFile>, deletes: Vec<NewFile>| Operation::RowDelta(RowDelta { data, deletes, omitted: None });
+    let delta = |data: Vec<NewFile>, deletes: Vec<NewFile>| {
+        Operation::RowDelta(RowDelta { data, deletes, ..RowDelta::default() })
+    };
     let eq = |name| file(name, DataContentType::EqualityDeletes, 2, None);
     let pos = |name| file(name, DataContentType::PositionDeletes, 1, None);
     let go = async |operation| commit(&*w.catalog, &table, "main", operation, &job()).await.unwrap().table;
@@ -341,7 +405,7 @@ async fn many_commits_do_not_give_many_manifests() {
         for i in 1..=23_i64 {
             let operation = if i % 3 == 0 {
                 let deletes = vec![file(&format!("e{i}"), DataContentType::EqualityDeletes, 1, None)];
-                Operation::RowDelta(RowDelta { data: vec![data(&format!("f{i}"), 2)], deletes, omitted: None })
+                Operation::RowDelta(RowDelta { data: vec![data(&format!("f{i}"), 2)], deletes, ..RowDelta::default() })
             } else {
                 append(&format!("f{i}"), 2)
             };
@@ -399,7 +463,7 @@ async fn row_ids_of_version_3() {
         .content_size_in_bytes(Some(44))
         .build()
         .unwrap();
-    let delta = RowDelta { data: vec![data("f3", 5)], deletes: vec![dv], omitted: None };
+    let delta = RowDelta { data: vec![data("f3", 5)], deletes: vec![dv], ..RowDelta::default() };
     let done = commit(&*w.catalog, &table, "main", Operation::RowDelta(delta), &job()).await.unwrap();
     let files = live(&done.table, "main").await;
     assert_eq!((files["f1"].2, files["f2"].2, files["f3"].2, files["d.puffin"].2), (Some(0), Some(3), Some(7), None));
@@ -434,7 +498,7 @@ async fn version_1_has_no_deletes_and_no_branches() {
     let done = commit(&*w.catalog, &table, "main", append("f", 1), &job()).await.unwrap();
     assert_eq!(names(&live(&done.table, "main").await), ["f"]);
     let deletes = vec![file("e", DataContentType::EqualityDeletes, 1, None)];
-    let delta = Operation::RowDelta(RowDelta { data: vec![], deletes, omitted: None });
+    let delta = Operation::RowDelta(RowDelta { data: vec![], deletes, ..RowDelta::default() });
     let error = commit(&*w.catalog, &table, "main", delta, &job()).await.unwrap_err();
     assert_eq!(error.detail.unwrap(), "Deletes are supported in V2 and above");
     assert_eq!(commit(&*w.catalog, &table, "b", append("g", 1), &job()).await.unwrap_err().code, "not-supported");

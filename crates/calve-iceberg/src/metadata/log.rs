@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
-use arrow::datatypes::Schema;
+use arrow::datatypes::SchemaRef;
 use calve_types::arrow::UTC;
 use calve_types::{DataType, LogicalType, Result};
 use iceberg::spec::{SnapshotRef, SnapshotRetention};
@@ -43,9 +43,15 @@ pub(super) fn snapshots_columns() -> Vec<(String, DataType)> {
     ]
 }
 
-pub(super) fn snapshots(table: &Table, schema: &Schema) -> Result<Vec<ArrayRef>> {
-    let mut snapshots: Vec<&SnapshotRef> = table.metadata().snapshots().collect();
+/// The snapshots in the order they were made.
+pub(super) fn by_time(table: &Table) -> Vec<SnapshotRef> {
+    let mut snapshots: Vec<SnapshotRef> = table.metadata().snapshots().cloned().collect();
     snapshots.sort_by_key(|s| (s.sequence_number(), s.timestamp_ms(), s.snapshot_id()));
+    snapshots
+}
+
+pub(super) fn snapshots(table: &Table, schema: &SchemaRef) -> Result<Vec<ArrayRef>> {
+    let snapshots = by_time(table);
     let mut pairs = Vec::new();
     let mut lengths = Vec::with_capacity(snapshots.len());
     for snapshot in &snapshots {
@@ -79,7 +85,7 @@ pub(super) fn history_columns() -> Vec<(String, DataType)> {
     ]
 }
 
-pub(super) fn history(table: &Table) -> Vec<ArrayRef> {
+pub(super) fn history(table: &Table, _schema: &SchemaRef) -> Result<Vec<ArrayRef>> {
     let metadata = table.metadata();
     let parent = |id: i64| metadata.snapshot_by_id(id).and_then(|s| s.parent_snapshot_id());
     let mut ancestors = HashSet::new();
@@ -88,12 +94,12 @@ pub(super) fn history(table: &Table) -> Vec<ArrayRef> {
         next = parent(id);
     }
     let each = || metadata.history().iter();
-    vec![
+    Ok(vec![
         timestamps(each().map(|entry| entry.timestamp_ms)),
         longs(each().map(|entry| entry.snapshot_id)),
         optional_longs(each().map(|entry| parent(entry.snapshot_id))),
         Arc::new(each().map(|entry| Some(ancestors.contains(&entry.snapshot_id))).collect::<BooleanArray>()),
-    ]
+    ])
 }
 
 pub(super) fn refs_columns() -> Vec<(String, DataType)> {
@@ -107,7 +113,7 @@ pub(super) fn refs_columns() -> Vec<(String, DataType)> {
     ]
 }
 
-pub(super) fn refs(table: &Table) -> Result<Vec<ArrayRef>> {
+pub(super) fn refs(table: &Table, _schema: &SchemaRef) -> Result<Vec<ArrayRef>> {
     let refs = table.refs()?;
     let each = || refs.values().map(|r| &r.retention);
     Ok(vec![
@@ -145,7 +151,7 @@ pub(super) fn metadata_log_columns() -> Vec<(String, DataType)> {
 }
 
 /// The metadata files with the snapshot that was current when each was written; the last row is the current file.
-pub(super) fn metadata_log(table: &Table) -> Vec<ArrayRef> {
+pub(super) fn metadata_log(table: &Table, _schema: &SchemaRef) -> Result<Vec<ArrayRef>> {
     let metadata = table.metadata();
     let log = metadata.metadata_log().iter().map(|entry| (entry.timestamp_ms, entry.metadata_file.as_str()));
     let files: Vec<(i64, &str)> = log.chain([(metadata.last_updated_ms(), table.metadata_location())]).collect();
@@ -156,11 +162,11 @@ pub(super) fn metadata_log(table: &Table) -> Vec<ArrayRef> {
             current.and_then(|entry| metadata.snapshot_by_id(entry.snapshot_id))
         })
         .collect();
-    vec![
+    Ok(vec![
         timestamps(files.iter().map(|(time, _)| *time)),
         strings(files.iter().map(|(_, file)| *file)),
         optional_longs(latest.iter().map(|s| s.map(|s| s.snapshot_id()))),
         Arc::new(latest.iter().map(|s| s.and_then(|s| s.schema_id())).collect::<Int32Array>()),
         optional_longs(latest.iter().map(|s| s.map(|s| s.sequence_number()))),
-    ]
+    ])
 }

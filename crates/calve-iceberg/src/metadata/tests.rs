@@ -200,7 +200,7 @@ async fn files_of_an_unpartitioned_table() {
     let one = f.commit("main", append("f1")).await;
     let deletes = vec![file("e", DataContentType::EqualityDeletes, 1, None)];
     let data = vec![file("f2", DataContentType::Data, 5, None)];
-    f.commit("main", Operation::RowDelta(RowDelta { data, deletes, omitted: None })).await;
+    f.commit("main", Operation::RowDelta(RowDelta { data, deletes, ..RowDelta::default() })).await;
     let columns = shown(&f.metadata("files"));
     assert!(!columns.iter().any(|c| c.starts_with("partition ")));
     assert_eq!(
@@ -233,9 +233,9 @@ async fn files_of_an_unpartitioned_table() {
         "readable_metrics.data.lower_bound",
     ];
     let bounds = "{1: 0100000000000000, 2: 61}";
-    let f1 = format!("0 | /f1 | PARQUET | 0 | 2 | {{1: 2, 2: 2}} | {{2: 1}} |  | {bounds} |  | [4] | 300 | a");
-    let f2 = format!("0 | /f2 | PARQUET | 0 | 5 | {{1: 5, 2: 5}} | {{2: 1}} |  | {bounds} |  | [4] | 300 | a");
-    let e = "2 | /e | PARQUET | 0 | 1 |  |  |  |  | [1] |  |  | ";
+    let f1 = format!("0 | /f1 | PARQUET | 0 | 2 | {{1: 2, 2: 2}} | {{2: 1}} | {{}} | {bounds} |  | [4] | 300 | a");
+    let f2 = format!("0 | /f2 | PARQUET | 0 | 5 | {{1: 5, 2: 5}} | {{2: 1}} | {{}} | {bounds} |  | [4] | 300 | a");
+    let e = "2 | /e | PARQUET | 0 | 1 | {} | {} | {} | {} | [1] |  |  | ";
     assert_eq!(f.rows("files", &shown).await, format!("{f2}\n{f1}\n{e}"));
     assert_eq!(f.rows("data_files", &shown).await, format!("{f2}\n{f1}"));
     assert_eq!(f.rows("delete_files", &shown).await, e);
@@ -273,5 +273,195 @@ async fn names_nobody_knows() {
     let error = refused("nothing");
     assert_eq!((error.code, error.detail.as_deref()), ("unknown-table", Some("Illegal table name:t$nothing")));
     assert_eq!(refused("snapshot").hint.as_deref(), Some("did you mean 't$snapshots'?"));
-    assert_eq!(refused("position_deletes").message, "not supported: metadata table 'position_deletes'");
+}
+
+#[tokio::test]
+async fn entries_and_manifests() {
+    let mut f = fixture(&[("data", Transform::Identity)]).await;
+    let file = |name: &str, content, p: &str| file(name, content, 2, Some(p));
+    let data = DataContentType::Data;
+    assert_eq!(f.rows("entries", &["status"]).await, "");
+    assert_eq!(f.rows("manifests", &["path"]).await, "");
+    assert_eq!(f.rows("partitions", &["record_count"]).await, "");
+    let one =
+        f.commit("main", Operation::Append(Append { data: vec![file("f1", data, "a"), file("f2", data, "b")] })).await;
+    let deletes = vec![file("e", DataContentType::EqualityDeletes, "b")];
+    let changes = RowDelta { data: vec![file("f3", data, "b")], deletes, ..RowDelta::default() };
+    let two = f.commit("main", Operation::RowDelta(changes)).await;
+    let entry = [
+        "status",
+        "snapshot_id",
+        "sequence_number",
+        "file_sequence_number",
+        "data_file.file_path",
+        "data_file.partition.data",
+        "readable_metrics.id.upper_bound",
+    ];
+    let (first, second, third) = (
+        format!("1 | {one} | 1 | 1 | /f1 | a | 300\n1 | {one} | 1 | 1 | /f2 | b | 300"),
+        format!("1 | {two} | 2 | 2 | /f3 | b | 300"),
+        format!("1 | {two} | 2 | 2 | /e | b | "),
+    );
+    assert_eq!(f.rows("entries", &entry).await, format!("{second}\n{first}\n{third}"));
+    assert_eq!(f.rows("all_entries", &entry).await, format!("{first}\n{second}\n{third}"));
+    assert_eq!(f.rows("all_data_files", &["file_path"]).await, "/f1\n/f2\n/f3");
+    assert_eq!(f.rows("all_delete_files", &["file_path"]).await, "/e");
+    let manifest = [
+        "content",
+        "partition_spec_id",
+        "added_snapshot_id",
+        "added_data_files_count",
+        "added_delete_files_count",
+        "existing_data_files_count",
+        "partition_summaries",
+    ];
+    let summary = |low: &str, high: &str| {
+        format!("[{{contains_null: false, contains_nan: false, lower_bound: {low}, upper_bound: {high}}}]")
+    };
+    let of_one = format!("0 | 0 | {one} | 2 | 0 | 0 | {}", summary("a", "b"));
+    let of_two = format!("0 | 0 | {two} | 1 | 0 | 0 | {}", summary("b", "b"));
+    let deleted = format!("1 | 0 | {two} | 0 | 1 | 0 | {}", summary("b", "b"));
+    assert_eq!(f.rows("manifests", &manifest).await, format!("{of_two}\n{of_one}\n{deleted}"));
+    let all: Vec<&str> = manifest.iter().copied().chain(["reference_snapshot_id", "key_metadata"]).collect();
+    assert_eq!(
+        f.rows("all_manifests", &all).await,
+        format!("{of_one} | {one} | \n{of_two} | {two} | \n{of_one} | {two} | \n{deleted} | {two} | ")
+    );
+    let hints = [("snapshot-id".to_owned(), one.to_string())].into();
+    assert_eq!(rows(metadata_table(f.table.clone(), "manifests", &hints).unwrap(), &manifest).await, of_one);
+    let all: Vec<String> = f.metadata("partitions").columns.into_iter().map(|(name, _)| name).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).filter(|name| *name != "last_updated_at").collect();
+    let sorted = |text: String| {
+        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(
+        sorted(f.rows("partitions", &all).await),
+        [
+            format!("{{data: a}} | 0 | 2 | 1 | 100 | 0 | 0 | 0 | 0 | {one}"),
+            format!("{{data: b}} | 0 | 4 | 2 | 200 | 0 | 0 | 2 | 1 | {two}")
+        ]
+    );
+    assert_eq!(
+        sorted(rows(metadata_table(f.table.clone(), "partitions", &hints).unwrap(), &all).await),
+        [
+            format!("{{data: a}} | 0 | 2 | 1 | 100 | 0 | 0 | 0 | 0 | {one}"),
+            format!("{{data: b}} | 0 | 2 | 1 | 100 | 0 | 0 | 0 | 0 | {one}")
+        ]
+    );
+    let refused = metadata_table(f.table.clone(), "all_files", &hints).unwrap_err();
+    assert_eq!(refused.detail.as_deref(), Some("Cannot select snapshot in table: ALL_FILES"));
+}
+
+/// Nullability and order as Flink 2.1 with Iceberg 1.11 describes them.
+#[tokio::test]
+async fn columns_of_the_others() {
+    let mut f = fixture(&[]).await;
+    let counts = [
+        "record_count BIGINT NOT NULL",
+        "file_count INT NOT NULL",
+        "total_data_file_size_in_bytes BIGINT NOT NULL",
+        "position_delete_record_count BIGINT NOT NULL",
+        "position_delete_file_count INT NOT NULL",
+        "equality_delete_record_count BIGINT NOT NULL",
+        "equality_delete_file_count INT NOT NULL",
+        "last_updated_at TIMESTAMP_LTZ(6)",
+        "last_updated_snapshot_id BIGINT",
+    ];
+    assert_eq!(shown(&f.metadata("partitions")), counts);
+    let row = |nan: &str| {
+        format!(
+            "ARRAY<ROW<`contains_null` BOOLEAN NOT NULL, `contains_nan` BOOLEAN{nan}, `lower_bound` STRING, `upper_bound` STRING> NOT NULL>"
+        )
+    };
+    let summaries = format!("partition_summaries {} NOT NULL", row(""));
+    assert_eq!(
+        shown(&f.metadata("manifests")),
+        [
+            "content INT NOT NULL",
+            "path STRING NOT NULL",
+            "length BIGINT NOT NULL",
+            "partition_spec_id INT NOT NULL",
+            "added_snapshot_id BIGINT NOT NULL",
+            "added_data_files_count INT NOT NULL",
+            "existing_data_files_count INT NOT NULL",
+            "deleted_data_files_count INT NOT NULL",
+            "added_delete_files_count INT NOT NULL",
+            "existing_delete_files_count INT NOT NULL",
+            "deleted_delete_files_count INT NOT NULL",
+            &summaries,
+        ]
+    );
+    let summaries = format!("partition_summaries {}", row(" NOT NULL"));
+    assert_eq!(
+        shown(&f.metadata("all_manifests"))[3..],
+        [
+            "partition_spec_id INT",
+            "added_snapshot_id BIGINT",
+            "added_data_files_count INT",
+            "existing_data_files_count INT",
+            "deleted_data_files_count INT",
+            "added_delete_files_count INT NOT NULL",
+            "existing_delete_files_count INT NOT NULL",
+            "deleted_delete_files_count INT NOT NULL",
+            &summaries,
+            "reference_snapshot_id BIGINT NOT NULL",
+            "key_metadata BYTES",
+        ]
+    );
+    let entries = shown(&f.metadata("entries"));
+    assert_eq!(
+        entries[..4],
+        ["status INT NOT NULL", "snapshot_id BIGINT", "sequence_number BIGINT", "file_sequence_number BIGINT"]
+    );
+    assert!(entries[4].starts_with("data_file ROW<`content` INT, `file_path` STRING NOT NULL, "), "{entries:?}");
+    assert!(entries[4].ends_with("`content_offset` BIGINT, `content_size_in_bytes` BIGINT> NOT NULL"), "{entries:?}");
+    assert_eq!(
+        shown(&f.metadata("position_deletes")),
+        [
+            "file_path STRING NOT NULL",
+            "pos BIGINT NOT NULL",
+            "row ROW<`id` BIGINT NOT NULL, `data` STRING>",
+            "spec_id INT NOT NULL",
+            "delete_file_path STRING NOT NULL",
+        ]
+    );
+    let frame = SessionContext::new().read_table(f.metadata("position_deletes").provider).unwrap();
+    let error = frame.collect().await.unwrap_err().to_string();
+    assert!(error.contains("position_deletes"), "{error}");
+    // an unpartitioned table is one partition, and none without files
+    assert_eq!(f.rows("partitions", &["record_count"]).await, "");
+    f.commit("main", append("f1")).await;
+    f.commit("main", append("f2")).await;
+    assert_eq!(f.rows("partitions", &["record_count", "file_count"]).await, "4 | 2");
+}
+
+/// More partitions than fit into memory: what is added up goes to disk.
+#[tokio::test]
+async fn partitions_spill() {
+    use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+    use datafusion::prelude::SessionConfig;
+
+    const FILES: usize = 20_000;
+    let mut f = fixture(&[("data", Transform::Identity)]).await;
+    for part in 0..2 {
+        // every partition twice
+        let files =
+            (0..FILES).map(|n| file(&format!("{part}-{n}"), DataContentType::Data, 1, Some(&format!("{n:012}"))));
+        f.commit("main", Operation::Append(Append { data: files.collect() })).await;
+    }
+    let runtime = RuntimeEnvBuilder::new().with_memory_limit(3 << 20, 1.0).build_arc().unwrap();
+    let config = SessionConfig::new().with_target_partitions(1).with_sort_spill_reservation_bytes(64 << 10);
+    let context = SessionContext::new_with_config_rt(config, runtime);
+    let frame = context.read_table(f.metadata("partitions").provider).unwrap();
+    let mut stream = frame.execute_stream().await.unwrap();
+    let (mut partitions, mut records) = (0, 0);
+    while let Some(batch) = futures::StreamExt::next(&mut stream).await {
+        let batch = batch.unwrap();
+        partitions += batch.num_rows();
+        let counts = batch.column_by_name("record_count").unwrap();
+        records += counts.as_primitive::<arrow::datatypes::Int64Type>().iter().flatten().sum::<i64>();
+    }
+    assert_eq!((partitions, records), (FILES, 2 * FILES as i64));
 }

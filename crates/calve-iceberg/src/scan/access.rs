@@ -5,12 +5,17 @@ use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use parquet::file::metadata::ParquetMetaData;
 use roaring::RoaringTreemap;
 
-/// The plan that reads every row whose position in the file is not in `deleted`; `None` if there is no such row.
-pub(crate) fn live_rows(footer: &ParquetMetaData, deleted: &RoaringTreemap) -> Option<ParquetAccessPlan> {
+/// The plan that reads every row whose position in the file is not in `deleted` and whose row group is in `kept`, if there
+/// is such a choice; `None` if there is no such row.
+pub(crate) fn live_rows(
+    footer: &ParquetMetaData,
+    deleted: &RoaringTreemap,
+    kept: Option<&[bool]>,
+) -> Option<ParquetAccessPlan> {
     let mut positions = deleted.iter().peekable();
     let mut start = 0u64;
     let mut groups = Vec::with_capacity(footer.num_row_groups());
-    for group in footer.row_groups() {
+    for (index, group) in footer.row_groups().iter().enumerate() {
         let rows = u64::try_from(group.num_rows()).unwrap_or(0);
         let end = start.saturating_add(rows);
         let mut selectors = Vec::new();
@@ -22,7 +27,10 @@ pub(crate) fn live_rows(footer: &ParquetMetaData, deleted: &RoaringTreemap) -> O
             next = position + 1;
             count += 1;
         }
-        groups.push(if count == 0 {
+        let skipped = kept.is_some_and(|kept| kept.get(index) == Some(&false));
+        groups.push(if skipped {
+            RowGroupAccess::Skip
+        } else if count == 0 {
             RowGroupAccess::Scan
         } else if count == rows {
             RowGroupAccess::Skip

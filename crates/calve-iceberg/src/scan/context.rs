@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Fields, Schema as ArrowSchema, SchemaRef};
 use calve_types::{Error, Result};
-use datafusion::execution::memory_pool::MemoryPool;
+use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
+use datafusion::physical_expr::expressions::Column;
 use iceberg::spec::{NameMapping, NestedFieldRef};
 
+use super::options::ScanOptions;
+use super::rows::RowColumn;
 use crate::table::Table;
 
 /// The table, and how to find the fields of its current schema in a file.
@@ -20,23 +23,33 @@ pub(crate) struct ScanContext {
     pub(crate) pool: Arc<dyn MemoryPool>,
 }
 
-/// The columns a scan can read from a file: those of the table, then key columns of equality deletes that are not among
-/// them (dropped ones, or fields of structs).
+impl ScanContext {
+    /// For a writer that reads rows of the table: they are not a query's, which memory could be charged to.
+    pub(crate) fn of_writer(table: &Table, options: ScanOptions) -> Self {
+        Self { table: table.clone(), mapping: options.mapping, pool: Arc::new(UnboundedMemoryPool::default()) }
+    }
+}
+
+/// The columns a scan can read from a file: those of the table, those about rows, then key columns of equality deletes
+/// that are not among them (dropped ones, or fields of structs).
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) fields: Vec<NestedFieldRef>,
     /// The same as Arrow fields. Their names are field ids, so that nothing can be matched by name.
     pub(crate) schema: SchemaRef,
     by_id: HashMap<i32, usize>,
+    table_columns: usize,
 }
 
 impl Columns {
-    /// The columns of the current schema and the equality fields `keys`.
+    /// The columns of the current schema, those about `rows` and the equality fields `keys`.
     ///
     /// # Errors
     /// `invalid-table` if no schema of the table has a key field.
-    pub(crate) fn new(table: &Table, keys: &BTreeSet<i32>) -> Result<Self> {
+    pub(crate) fn new(table: &Table, rows: &[RowColumn], keys: &BTreeSet<i32>) -> Result<Self> {
         let mut fields: Vec<NestedFieldRef> = table.metadata().current_schema().as_struct().fields().to_vec();
+        let table_columns = fields.len();
+        fields.extend(rows.iter().map(|column| column.field()));
         let mut arrow: Vec<Field> = fields.iter().map(plain_field).collect::<Result<_>>()?;
         let mut by_id: HashMap<i32, usize> = fields.iter().enumerate().map(|(i, f)| (f.id, i)).collect();
         for id in keys {
@@ -50,7 +63,12 @@ impl Columns {
         // not a name anything else can have
         let named = fields.iter().zip(arrow).map(|(f, a)| a.with_name(format!("\0{}", f.id)));
         let schema = Arc::new(ArrowSchema::new(named.collect::<Vec<_>>()));
-        Ok(Self { fields, schema, by_id })
+        Ok(Self { fields, schema, by_id, table_columns })
+    }
+
+    /// Whether all these columns are the table's own.
+    pub(crate) fn are_of_table<'a>(&self, columns: impl IntoIterator<Item = &'a Column>) -> bool {
+        columns.into_iter().all(|column| column.index() < self.table_columns)
     }
 
     /// The position of the column with this id.

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, make_array, new_null_array};
-use arrow::buffer::NullBuffer;
+use arrow::array::{
+    Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, make_array, new_empty_array, new_null_array,
+};
+use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Fields, TimeUnit};
 use datafusion::common::{Result as DfResult, ScalarValue, exec_datafusion_err};
-use iceberg::spec::{NestedField, Type};
+use iceberg::spec::{Literal, NestedField, Type};
 
 use super::layout::FileField;
 use super::literal::{primitive, scalar};
@@ -96,15 +98,50 @@ pub(crate) fn conversion(
 pub(crate) fn missing(field: &NestedField, target: &Field) -> Result<ScalarValue, String> {
     let name = &field.name;
     match &field.initial_default {
-        Some(default) => match (primitive(default), field.field_type.as_primitive_type()) {
-            (Some(value), Some(of)) => scalar(value, of, target.data_type()),
-            _ => None,
-        }
-        .ok_or_else(|| format!("the default of field '{name}' does not fit its type")),
+        Some(default) => default_value(default, &field.field_type, target.data_type())
+            .ok_or_else(|| format!("the default of field '{name}' does not fit its type")),
         None if target.is_nullable() => {
             ScalarValue::try_from(target.data_type()).map_err(|e| format!("no NULL for field '{name}': {e}"))
         }
         None => Err(format!("the required field '{name}' is missing")),
+    }
+}
+
+/// A default as a value of an Arrow type. The fields that the default of a struct leaves out have their own defaults
+/// (Iceberg spec, "Default values").
+fn default_value(default: &Literal, of: &Type, to: &ArrowType) -> Option<ScalarValue> {
+    match (of, default, to) {
+        (Type::Primitive(of), default, to) => scalar(primitive(default)?, of, to),
+        (Type::Struct(fields), Literal::Struct(values), ArrowType::Struct(targets)) => {
+            let mut values = values.iter();
+            let columns = fields.fields().iter().zip(targets).map(|(field, target)| {
+                let value = match values.next().flatten() {
+                    Some(value) => default_value(value, &field.field_type, target.data_type())?,
+                    None => missing(field, target).ok()?,
+                };
+                value.to_array_of_size(1).ok()
+            });
+            let row = StructArray::try_new(targets.clone(), columns.collect::<Option<_>>()?, None).ok()?;
+            Some(ScalarValue::Struct(Arc::new(row)))
+        }
+        (Type::List(_), Literal::List(values), ArrowType::List(element)) if values.is_empty() => {
+            Some(ScalarValue::List(Arc::new(
+                ListArray::try_new(
+                    element.clone(),
+                    OffsetBuffer::new_zeroed(1),
+                    new_empty_array(element.data_type()),
+                    None,
+                )
+                .ok()?,
+            )))
+        }
+        (Type::Map(_), Literal::Map(values), ArrowType::Map(entries, sorted)) if values.is_empty() => {
+            let none = new_empty_array(entries.data_type());
+            let none = none.as_struct_opt()?.clone();
+            let map = MapArray::try_new(entries.clone(), OffsetBuffer::new_zeroed(1), none, None, *sorted).ok()?;
+            Some(ScalarValue::Map(Arc::new(map)))
+        }
+        _ => None,
     }
 }
 

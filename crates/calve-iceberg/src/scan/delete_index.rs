@@ -92,9 +92,10 @@ impl DeleteIndex {
                 }
             }
         }
-        index.positions_by_path = by_path.into_iter().map(|(k, v)| (k, Arc::new(PositionDeletes::new(v)))).collect();
+        index.positions_by_path =
+            by_path.into_iter().map(|(k, v)| (k, Arc::new(PositionDeletes::new(v, true)))).collect();
         index.positions_by_partition =
-            by_partition.into_iter().map(|(k, v)| (k, Arc::new(PositionDeletes::new(v)))).collect();
+            by_partition.into_iter().map(|(k, v)| (k, Arc::new(PositionDeletes::new(v, false)))).collect();
         for ((scope, ids), files) in keys {
             let group = KeyGroup::new(table, ids, files)?;
             match scope {
@@ -141,7 +142,7 @@ impl DeleteIndex {
 }
 
 /// The data file all rows of a position delete file are about, if there is one.
-fn only_data_file(file: &DataFile) -> Option<String> {
+pub(crate) fn only_data_file(file: &DataFile) -> Option<String> {
     file.referenced_data_file().or_else(|| {
         let bound = |bounds: &HashMap<i32, iceberg::spec::Datum>| match bounds.get(&FILE_PATH)?.literal() {
             PrimitiveLiteral::String(path) => Some(path.clone()),

@@ -19,6 +19,8 @@ use tokio::sync::OnceCell;
 
 use super::context::{ScanContext, field_of_any_schema, plain_field};
 use super::convert::{conversion, descend, missing};
+use super::formats::columns_of;
+use super::guard::guarded;
 use super::keytable::KeyTable;
 use super::layout::Layout;
 use super::reader;
@@ -28,7 +30,7 @@ const CONCURRENT_LOADS: usize = 16;
 
 /// Field ids of position delete files (Iceberg spec, reserved field ids).
 pub(crate) const FILE_PATH: i32 = 2_147_483_546;
-const POSITION: i32 = 2_147_483_545;
+pub(super) const POSITION: i32 = 2_147_483_545;
 
 /// A delete file and its data sequence number.
 #[derive(Debug, Clone)]
@@ -83,6 +85,31 @@ impl FileDeletes {
         };
         self.deleted.get_or_try_init(load).await.cloned()
     }
+
+    /// The delete files that are about this data file and no other, and the positions they delete from the data file with
+    /// this path and sequence number: what a new delete file of the data file can stand for.
+    ///
+    /// # Errors
+    /// What reading the delete files meets.
+    pub(crate) async fn of_this_file_only(
+        &self,
+        context: &Arc<ScanContext>,
+        path: &str,
+        sequence: i64,
+    ) -> Result<(Vec<&DataFile>, RoaringTreemap)> {
+        let mut deleted = RoaringTreemap::new();
+        if let Some(vector) = &self.vector {
+            deleted |= deletion_vector(context, vector.file()).await?;
+        }
+        let mut files: Vec<&DataFile> = self.vector.iter().map(DeleteFile::file).collect();
+        for group in self.positions.iter().filter(|group| group.of_one_file) {
+            for (_, more) in group.of(context, path).await?.iter().filter(|(s, _)| *s >= sequence) {
+                deleted |= more;
+            }
+            files.extend(group.files.iter().map(DeleteFile::file));
+        }
+        Ok((files, deleted))
+    }
 }
 
 /// Sequence numbers and positions by the path of the data file.
@@ -92,6 +119,8 @@ type PositionsByPath = HashMap<String, Vec<(i64, RoaringTreemap)>>;
 #[derive(Debug, Default)]
 pub(crate) struct PositionDeletes {
     files: Vec<DeleteFile>,
+    /// Whether they are about one data file only.
+    of_one_file: bool,
     loaded: OnceCell<Loaded<PositionsByPath>>,
 }
 
@@ -103,8 +132,9 @@ struct Loaded<T> {
 }
 
 impl PositionDeletes {
-    pub(crate) fn new(files: Vec<DeleteFile>) -> Self {
-        Self { files, loaded: OnceCell::new() }
+    /// Files about one data file only, or about those of a partition.
+    pub(crate) fn new(files: Vec<DeleteFile>, of_one_file: bool) -> Self {
+        Self { files, of_one_file, loaded: OnceCell::new() }
     }
 
     /// The newest sequence number.
@@ -202,9 +232,9 @@ where
     T: Send + 'static,
 {
     let tasks = stream::iter(files).map(move |file| {
-        let (sequence, work) = (file.sequence, load(context.clone(), file.clone()));
+        let (sequence, work, file) = (file.sequence, load(context.clone(), file.clone()), file.clone());
         async move {
-            let loaded = SpawnedTask::spawn(work).await;
+            let loaded = SpawnedTask::spawn(async move { guarded(file.file(), work).await }).await;
             Ok((sequence, loaded.map_err(|e| Error::internal(format!("loading a delete file: {e}")))??))
         }
     });
@@ -243,7 +273,7 @@ fn position_fields() -> [NestedFieldRef; 2] {
     [field(FILE_PATH, "file_path", PrimitiveType::String), field(POSITION, "pos", PrimitiveType::Long)]
 }
 
-/// The values of `fields` in a Parquet delete file, by field id, as the table has their types now.
+/// The values of `fields` in a delete file, by field id, as the table has their types now.
 async fn read_columns(
     context: &ScanContext,
     delete: &DeleteFile,
@@ -251,8 +281,8 @@ async fn read_columns(
 ) -> Result<Vec<Vec<ArrayRef>>> {
     let file = delete.file();
     if file.file_format() != DataFileFormat::Parquet {
-        let (format, path) = (super::plan::format_name(file.file_format()), file.file_path());
-        return Err(Error::unsupported(format!("delete file format {format} ('{path}')")));
+        let columns = columns_of(&context.table, context.mapping.as_ref(), file, fields).await?;
+        return columns.try_collect().await;
     }
     let mut reader = reader::open(context.table.io(), file)?;
     let footer = reader::footer(&mut reader, file).await?;

@@ -1,9 +1,9 @@
-//! Which field id every column of a Parquet file has.
+//! Which field id every column of a file has.
 
 use std::collections::HashMap;
 
 use arrow::datatypes::{DataType as ArrowType, Field, Fields, Schema as ArrowSchema};
-use iceberg::spec::{MappedField, NameMapping, NestedField, Schema, Type};
+use iceberg::spec::{MappedField, NameMapping, NestedField, Schema, StructType, Type};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 
 /// A column of a file, or a field inside one. Children are the fields of a struct, the element of a list, the key and
@@ -40,6 +40,23 @@ impl Layout {
                 None => number_by_position(&mut columns, table),
             }
         }
+        Self::of(columns, file)
+    }
+
+    /// The layout of an Avro or ORC file with these columns. One without any field id gets them from the name mapping;
+    /// without one, as in Iceberg's Java library, by the names the table has now.
+    pub(crate) fn by_names(file: &ArrowSchema, mapping: Option<&NameMapping>, table: &Schema) -> Self {
+        let mut columns: Vec<_> = file.fields().iter().map(|f| FileField::new(f)).collect();
+        if !columns.iter().any(FileField::has_ids) {
+            match mapping {
+                Some(mapping) => apply_mapping(&mut columns, &mapping.fields().iter().collect::<Vec<_>>()),
+                None => name_all(&mut columns, table.as_struct()),
+            }
+        }
+        Self::of(columns, file)
+    }
+
+    fn of(columns: Vec<FileField>, file: &ArrowSchema) -> Self {
         let mut places = HashMap::new();
         for (column, (field, arrow)) in columns.iter().zip(file.fields()).enumerate() {
             collect(field, Place { column, path: Vec::new() }, arrow, &mut places);
@@ -130,19 +147,22 @@ fn number_by_position(columns: &mut [FileField], table: &Schema) {
     }
 }
 
+fn name_all(columns: &mut [FileField], fields: &StructType) {
+    for column in columns {
+        if let Some(field) = fields.field_by_name(&column.name) {
+            column.id = Some(field.id);
+            name_children(column, &field.field_type);
+        }
+    }
+}
+
 fn name_children(field: &mut FileField, of: &Type) {
     let set = |child: &mut FileField, field: &NestedField| {
         child.id = Some(field.id);
         name_children(child, &field.field_type);
     };
     match (of, field.children.as_mut_slice()) {
-        (Type::Struct(fields), children) => {
-            for child in children {
-                if let Some(field) = fields.field_by_name(&child.name) {
-                    set(child, field);
-                }
-            }
-        }
+        (Type::Struct(fields), children) => name_all(children, fields),
         (Type::List(list), [element]) => set(element, &list.element_field),
         (Type::Map(map), [key, value]) => {
             set(key, &map.key_field);

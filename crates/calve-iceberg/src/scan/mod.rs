@@ -1,33 +1,51 @@
 //! Reading a table: one pinned snapshot, pruned, with all delete files applied.
 //!
-//! * [`ScanOptions`] picks the snapshot (time travel, branches, tags).
+//! * [`ScanOptions`] picks the snapshot (time travel, branches, tags), or what was appended between two (`appends`).
 //! * [`provider`] makes the DataFusion table; its `scan` plans: `plan` walks the manifests, `prune` skips what a
 //!   filter rules out, `delete_index` finds the delete files of every data file.
 //! * `source` reads: DataFusion's Parquet reader, fed by file with a field-id mapping (`layout`, `adapter`), with row
 //!   selections for position deletes and deletion vectors (`access`) and a hash probe for equality deletes
-//!   (`keytable`). `deletes` loads delete files, each once per query, when a data file first needs them.
+//!   (`keytable`). Other formats (`avro`, `orc`) are read by `formats` with the same mapping and deletes. `rows` numbers rows. `deletes` loads delete files, each once per query, when a data file first needs them.
 
 mod access;
 mod adapter;
+mod avro;
+mod appends;
+mod chosen;
 mod context;
 mod convert;
 mod delete_index;
 mod deletes;
+mod key_rows;
+mod formats;
+mod guard;
 mod keytable;
 mod layout;
 pub(crate) mod literal;
 mod options;
+mod orc;
 mod plan;
 mod predicate;
 mod provider;
 mod prune;
 mod reader;
+mod rows;
 mod source;
+mod statistics;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chosen::{ChosenFiles, row_fields};
+pub(crate) use formats::columns_of;
 pub use options::ScanOptions;
 pub use provider::provider;
+pub(crate) use prune::Pruner;
+pub(crate) use context::ScanContext;
+pub(crate) use key_rows::KeyRows;
+pub(crate) use delete_index::only_data_file;
+pub(crate) use plan::{FileTask, plan_files};
+pub(crate) use reader::{open as open_parquet, unreadable};
+pub use rows::{RowColumn, provider_with};
 
 use calve_types::Error;
 use datafusion::common::DataFusionError;

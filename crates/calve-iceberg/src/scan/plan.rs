@@ -1,10 +1,10 @@
 //! From a snapshot to the data files to read.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use calve_types::{Error, Result};
-use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use datafusion::common::runtime::SpawnedTask;
+use futures::{StreamExt, TryStreamExt, stream};
 use iceberg::spec::{
     DataContentType, DataFile, DataFileFormat, ManifestContentType, ManifestEntry, ManifestEntryRef, ManifestFile,
     Snapshot,
@@ -15,12 +15,13 @@ use tokio::sync::OnceCell;
 use super::context::ScanContext;
 use super::delete_index::DeleteIndex;
 use super::deletes::FileDeletes;
-use super::prune::Pruner;
+use super::guard::guarded;
+use super::prune::{Pruner, kept};
 use super::reader;
-use crate::table::Table;
+use crate::table::{RESTORE, Table};
 
 /// How many manifests are read at a time.
-const CONCURRENT_MANIFESTS: usize = 16;
+pub(crate) const CONCURRENT_MANIFESTS: usize = 16;
 
 /// A data file to read, shared by all its ranges.
 #[derive(Debug)]
@@ -31,6 +32,7 @@ pub(crate) struct FileTask {
     pub(crate) sequence: i64,
     pub(crate) deletes: FileDeletes,
     footer: OnceCell<Arc<ParquetMetaData>>,
+    row_groups: OnceLock<Vec<bool>>,
 }
 
 impl FileTask {
@@ -45,55 +47,108 @@ impl FileTask {
     pub(crate) async fn footer(&self, context: &ScanContext) -> Result<Arc<ParquetMetaData>> {
         let load = || async {
             let mut reader = reader::open(context.table.io(), self.file())?;
-            reader::footer(&mut reader, self.file()).await
+            let footer = guarded(self.file(), reader::footer(&mut reader, self.file())).await?;
+            let (rows, expected) = (footer.file_metadata().num_rows(), self.file().record_count());
+            if u64::try_from(rows).ok() != Some(expected) {
+                let why = format!("it has {rows} rows, its manifest says {expected}");
+                return Err(reader::unreadable(self.file(), &why));
+            }
+            Ok(footer)
         };
         self.footer.get_or_try_init(load).await.cloned()
+    }
+
+    /// Has only those row groups read that are `true`, of all of the file. To be said before the file is read, once.
+    pub(crate) fn read_only(&self, row_groups: Vec<bool>) {
+        let _ = self.row_groups.set(row_groups);
+    }
+
+    /// The row groups to read, of all of the file; `None` for all.
+    pub(crate) fn row_groups(&self) -> Option<&[bool]> {
+        self.row_groups.get().map(Vec::as_slice)
     }
 }
 
 /// The data files of a snapshot that may have rows the pruner's filter accepts, with the deletes that apply to them.
 ///
 /// # Errors
-/// `io` and `invalid-table` for metadata that cannot be read, `not-supported` for data files that are not Parquet.
+/// `io` and `invalid-table` for metadata that cannot be read, `not-supported` for data files of formats Iceberg does not have.
 pub(crate) async fn plan(table: &Table, snapshot: &Snapshot, pruner: Option<&Pruner>) -> Result<Vec<FileTask>> {
     let manifests = table.manifests(snapshot).await?;
     let live = manifests.iter().filter(|m| m.has_added_files() || m.has_existing_files());
     let (data, deletes): (Vec<&ManifestFile>, Vec<_>) = live.partition(|m| m.content == ManifestContentType::Data);
-    let kept = pruner.map(|p| p.manifests(&data));
-    let data: Vec<_> = match kept {
-        Some(kept) => data.into_iter().zip(kept).filter(|(_, keep)| *keep).map(|(m, _)| m).collect(),
-        None => data,
-    };
-    let data = live_entries(table, &data).await?;
-    let kept = pruner.map(|p| p.files(&data.iter().map(|(e, spec)| (e.data_file(), *spec)).collect::<Vec<_>>()));
-    let data: Vec<_> = match kept {
-        Some(kept) => data.into_iter().zip(kept).filter(|(_, keep)| *keep).map(|(e, _)| e).collect(),
-        None => data,
-    };
+    let keep = pruner.map(|p| p.manifests(&data));
+    let data = live_entries(table, &kept(data, keep)).await?;
+    let keep = pruner.map(|p| p.files(&data.iter().map(|(e, spec)| (e.data_file(), *spec)).collect::<Vec<_>>()));
+    with_deletes(table, kept(data, keep), &deletes).await
+}
+
+/// The data files of a snapshot for which `keep` is true, with the deletes that apply to them.
+///
+/// # Errors
+/// As [`plan`].
+pub(crate) async fn plan_files(
+    table: &Table,
+    snapshot: &Snapshot,
+    keep: impl Fn(&DataFile) -> bool + Send,
+) -> Result<Vec<FileTask>> {
+    let manifests = table.manifests(snapshot).await?;
+    let live = manifests.iter().filter(|m| m.has_added_files() || m.has_existing_files());
+    let (data, deletes): (Vec<&ManifestFile>, Vec<_>) = live.partition(|m| m.content == ManifestContentType::Data);
+    let mut data = live_entries(table, &data).await?;
+    data.retain(|(entry, _)| keep(entry.data_file()));
+    with_deletes(table, data, &deletes).await
+}
+
+/// Data files, each with its spec id, with those deletes of the manifests that apply to them.
+///
+/// # Errors
+/// As [`plan`].
+pub(super) async fn with_deletes(
+    table: &Table,
+    data: Vec<(ManifestEntryRef, i32)>,
+    deletes: &[&ManifestFile],
+) -> Result<Vec<FileTask>> {
     if data.is_empty() {
         return Ok(Vec::new());
     }
-    let index = DeleteIndex::new(table, live_entries(table, &deletes).await?)?;
+    let index = DeleteIndex::new(table, live_entries(table, deletes).await?)?;
     data.into_iter()
         .map(|(entry, spec_id)| {
             let sequence = sequence(&entry)?;
             check(entry.data_file())?;
             let deletes = index.for_file(entry.data_file(), spec_id, sequence);
-            Ok(FileTask { entry, spec_id, sequence, deletes, footer: OnceCell::new() })
+            Ok(FileTask { entry, spec_id, sequence, deletes, footer: OnceCell::new(), row_groups: OnceLock::new() })
         })
         .collect()
 }
 
 /// The live entries of manifests, in their order, with the manifests' spec ids.
-async fn live_entries(table: &Table, manifests: &[&ManifestFile]) -> Result<Vec<(ManifestEntryRef, i32)>> {
-    // boxed, since the compiler cannot tell that a closure over references works for all of them
-    let loads: Vec<BoxFuture<'_, Result<_>>> =
-        manifests.iter().map(|m| async move { Ok((table.entries(m).await?, m.partition_spec_id)) }.boxed()).collect();
-    let loaded: Vec<_> = stream::iter(loads).buffered(CONCURRENT_MANIFESTS).try_collect().await?;
-    let live = loaded
-        .iter()
-        .flat_map(|(entries, spec_id)| entries.iter().filter(|e| e.is_alive()).map(|entry| (entry.clone(), *spec_id)));
-    Ok(live.collect())
+///
+/// # Errors
+/// `io` and `invalid-table` for a manifest that cannot be read.
+pub(super) async fn live_entries(table: &Table, manifests: &[&ManifestFile]) -> Result<Vec<(ManifestEntryRef, i32)>> {
+    // decoded in tasks of their own, on all cores
+    let mut loads = Vec::with_capacity(manifests.len());
+    for manifest in manifests {
+        let (table, manifest) = (table.clone(), (*manifest).clone());
+        loads.push(async move {
+            let (spec_id, path) = (manifest.partition_spec_id, manifest.manifest_path.clone());
+            let load = SpawnedTask::spawn(async move { table.entries(&manifest).await });
+            let entries = load.await.map_err(|_| damaged_manifest(&path))??;
+            Ok::<_, Error>((entries, spec_id))
+        });
+    }
+    let mut loaded = stream::iter(loads).buffered(CONCURRENT_MANIFESTS);
+    let mut live = Vec::new();
+    while let Some((entries, spec_id)) = loaded.try_next().await? {
+        live.extend(entries.iter().filter(|e| e.is_alive()).map(|entry| (entry.clone(), spec_id)));
+    }
+    Ok(live)
+}
+
+fn damaged_manifest(path: &str) -> Error {
+    Error::new("io", format!("cannot read the manifest '{path}': it is damaged")).with_hint(RESTORE)
 }
 
 /// The data sequence number of an entry.
@@ -112,7 +167,7 @@ fn check(file: &DataFile) -> Result<()> {
         return Err(Error::new("invalid-table", format!("the delete file '{path}' is listed among data files")));
     }
     match file.file_format() {
-        DataFileFormat::Parquet => Ok(()),
+        DataFileFormat::Parquet | DataFileFormat::Avro | DataFileFormat::Orc => Ok(()),
         other => Err(Error::unsupported(format!("data file format {} ('{path}')", format_name(other)))),
     }
 }

@@ -10,8 +10,7 @@ use async_trait::async_trait;
 use calve_types::Result;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::config::TableParquetOptions;
-use datafusion::common::stats::Precision;
-use datafusion::common::{DFSchema, Result as DfResult, Statistics};
+use datafusion::common::{DFSchema, Result as DfResult};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
@@ -21,14 +20,18 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::limit::GlobalLimitExec;
+use iceberg::spec::DataFileFormat;
 use object_store::ObjectMeta;
 
+use super::appends::plan_appends;
 use super::context::{Columns, ScanContext, plain_field};
 use super::external;
-use super::options::ScanOptions;
+use super::options::{ScanOptions, Selected};
 use super::plan::{FileTask, plan};
 use super::prune::Pruner;
+use super::rows::{RowColumn, with_row_columns};
 use super::source::DeleteAwareSource;
+use super::statistics::{first_rows, statistics};
 use crate::table::Table;
 
 /// No range of a file is smaller than this, in bytes: opening one has its price.
@@ -40,16 +43,16 @@ const MIN_RANGE: u64 = 8 << 20;
 /// # Errors
 /// `not-supported` for columns of types that Flink does not have.
 pub fn provider(table: Table, options: ScanOptions) -> Result<Arc<dyn TableProvider>> {
-    let fields = table.metadata().current_schema().as_struct().fields();
-    let schema = ArrowSchema::new(fields.iter().map(plain_field).collect::<Result<Vec<_>>>()?);
-    Ok(Arc::new(IcebergScan { table, options, schema: Arc::new(schema) }))
+    Ok(Arc::new(IcebergScan::new(table, options, &[])?))
 }
 
 #[derive(Debug)]
-struct IcebergScan {
+pub(crate) struct IcebergScan {
     table: Table,
     options: ScanOptions,
     schema: SchemaRef,
+    /// The last columns of the schema, which the table does not have.
+    row_columns: Vec<RowColumn>,
 }
 
 #[async_trait]
@@ -89,6 +92,15 @@ impl TableProvider for IcebergScan {
 }
 
 impl IcebergScan {
+    /// # Errors
+    /// As [`provider`].
+    pub(crate) fn new(table: Table, options: ScanOptions, row_columns: &[RowColumn]) -> Result<Self> {
+        let fields = table.metadata().current_schema().as_struct().fields();
+        let schema = ArrowSchema::new(fields.iter().map(plain_field).collect::<Result<Vec<_>>>()?);
+        let schema = Arc::new(with_row_columns(&schema, row_columns)?);
+        Ok(Self { table, options, schema, row_columns: row_columns.to_vec() })
+    }
+
     async fn files(
         &self,
         state: &dyn Session,
@@ -105,10 +117,17 @@ impl IcebergScan {
                 Pruner::new(&filter, &self.schema, metadata)
             }
         };
-        let files = match self.options.snapshot() {
-            None => Vec::new(),
-            Some(snapshot) => plan(&self.table, snapshot, pruner.as_ref()).await.map_err(external)?,
+        let mut files = match &self.options.selected {
+            Selected::Snapshot(None) => Vec::new(),
+            Selected::Snapshot(Some(snapshot)) => plan(&self.table, snapshot, pruner.as_ref()).await.map_err(external)?,
+            Selected::Appends(snapshots) => {
+                plan_appends(&self.table, snapshots, pruner.as_ref()).await.map_err(external)?
+            }
         };
+        files.retain(|file| self.options.files.has(file.file().file_path()));
+        if let (Some(limit), []) = (limit, filters) {
+            files = first_rows(files, limit);
+        }
         if files.is_empty() {
             let schema = match projection {
                 None => self.schema.clone(),
@@ -117,7 +136,7 @@ impl IcebergScan {
             return Ok(Arc::new(EmptyExec::new(schema)));
         }
         let keys: BTreeSet<i32> = files.iter().flat_map(|f| &f.deletes.keys).flat_map(|k| &k.ids).copied().collect();
-        let columns = Arc::new(Columns::new(&self.table, &keys).map_err(external)?);
+        let columns = Arc::new(Columns::new(&self.table, &self.row_columns, &keys).map_err(external)?);
         let context = Arc::new(ScanContext {
             table: self.table.clone(),
             mapping: self.options.mapping.clone(),
@@ -125,9 +144,12 @@ impl IcebergScan {
         });
         let global = state.config_options().execution.parquet.clone();
         let options = TableParquetOptions { global, ..TableParquetOptions::default() };
-        let statistics = self.statistics(&files);
+        let fields = metadata.current_schema().as_struct().fields();
+        let statistics = statistics(&self.schema, fields, &files, projection.map(Vec::as_slice));
         let source = DeleteAwareSource::new(context, columns, self.schema.clone(), options);
-        let groups = self.groups(files, state.config().target_partitions()).map_err(external)?;
+        let partitions = state.config().target_partitions();
+        let partitions = self.options.parallelism.map_or(partitions, |readers| readers.min(partitions));
+        let groups = self.groups(files, partitions).map_err(external)?;
         let config = FileScanConfigBuilder::new(self.table.io().object_store_url(), Arc::new(source))
             .with_file_groups(groups)
             .with_statistics(statistics)
@@ -135,22 +157,6 @@ impl IcebergScan {
             .with_projection_indices(projection.cloned())?
             .build();
         Ok(DataSourceExec::from_data_source(config))
-    }
-
-    /// The number of rows is exact, so that COUNT(*) needs no scan, unless deletes apply.
-    fn statistics(&self, files: &[FileTask]) -> Statistics {
-        let total = |of: fn(&FileTask) -> u64| {
-            files.iter().map(of).try_fold(0u64, u64::checked_add).and_then(|n| usize::try_from(n).ok())
-        };
-        let mut statistics = Statistics::new_unknown(&self.schema);
-        if let Some(rows) = total(|f| f.file().record_count()) {
-            let exact = files.iter().all(|f| f.deletes.is_empty());
-            statistics.num_rows = if exact { Precision::Exact(rows) } else { Precision::Inexact(rows) };
-        }
-        if let Some(bytes) = total(|f| f.file().file_size_in_bytes()) {
-            statistics.total_byte_size = Precision::Inexact(bytes);
-        }
-        statistics
     }
 
     /// The files in at most `partitions` groups of about the same size; large files are cut.
@@ -165,7 +171,9 @@ impl IcebergScan {
             let meta = ObjectMeta { location, last_modified: Default::default(), size, e_tag: None, version: None };
             // a row group is read by the range it begins in; there is no use in more ranges than row groups
             let groups = task.file().split_offsets().map_or(usize::MAX, |offsets| offsets.len().max(1));
-            let count = if partitions == 1 { 1 } else { size.div_ceil(share).min(groups as u64).max(1) };
+            // where a row of an Avro file lies is only known after all before it
+            let whole = partitions == 1 || task.file().file_format() == DataFileFormat::Avro;
+            let count = if whole { 1 } else { size.div_ceil(share).min(groups as u64).max(1) };
             let file = PartitionedFile::new_from_meta(meta).with_extensions(Arc::new(task));
             if count == 1 {
                 pieces.push(file);

@@ -198,8 +198,10 @@ impl PrunedColumn {
                 }
             }
             Transform::Truncate(width) => match (low, high) {
-                (PrimitiveLiteral::String(_), _) => known.narrow(scalar(low, result, &self.data_type), None),
-                (PrimitiveLiteral::Binary(_), _) => known.narrow(scalar(low, result, &self.data_type), None),
+                (PrimitiveLiteral::String(_) | PrimitiveLiteral::Binary(_), _) => {
+                    let up = after_prefix(high).and_then(|up| scalar(&up, result, &self.data_type));
+                    known.narrow(scalar(low, result, &self.data_type), up);
+                }
                 _ => {
                     // a value close to the least one wraps around to a width above the greatest: no bound holds then
                     if let Some(up) = add(high, i128::from(width) - 1) {
@@ -276,6 +278,35 @@ fn datum(of: &PrimitiveType, literal: PrimitiveLiteral) -> Option<Datum> {
     Datum::try_from_bytes(&bytes, of.clone()).ok()
 }
 
+/// The first value after all that begin with `prefix`; `None` if there is none.
+fn after_prefix(prefix: &PrimitiveLiteral) -> Option<PrimitiveLiteral> {
+    match prefix {
+        PrimitiveLiteral::String(text) => {
+            let mut chars: Vec<char> = text.chars().collect();
+            while let Some(last) = chars.pop() {
+                // there is nothing between the two halves of surrogate pairs
+                let next = if last == '\u{D7FF}' { Some('\u{E000}') } else { char::from_u32(u32::from(last) + 1) };
+                if let Some(next) = next {
+                    chars.push(next);
+                    return Some(PrimitiveLiteral::String(chars.into_iter().collect()));
+                }
+            }
+            None
+        }
+        PrimitiveLiteral::Binary(bytes) => {
+            let mut bytes = bytes.clone();
+            while let Some(last) = bytes.pop() {
+                if let Some(next) = last.checked_add(1) {
+                    bytes.push(next);
+                    return Some(PrimitiveLiteral::Binary(bytes));
+                }
+            }
+            None
+        }
+        _ => None,
+    }
+}
+
 fn add(literal: &PrimitiveLiteral, more: i128) -> Option<PrimitiveLiteral> {
     Some(match literal {
         PrimitiveLiteral::Int(v) => PrimitiveLiteral::Int(i32::try_from(i128::from(*v).checked_add(more)?).ok()?),
@@ -325,6 +356,14 @@ fn zero(value: ScalarValue, zero: f64) -> ScalarValue {
         ScalarValue::Float32(Some(0.0)) => ScalarValue::Float32(Some(zero as f32)),
         ScalarValue::Float64(Some(0.0)) => ScalarValue::Float64(Some(zero)),
         other => other,
+    }
+}
+
+/// Those of `items` that are to be kept; all of them if nobody says.
+pub(crate) fn kept<T>(items: Vec<T>, keep: Option<Vec<bool>>) -> Vec<T> {
+    match keep {
+        Some(keep) => items.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(item, _)| item).collect(),
+        None => items,
     }
 }
 
@@ -381,11 +420,17 @@ impl PruningStatistics for Facts<'_> {
 
     fn contained(&self, column: &Column, values: &HashSet<ScalarValue>) -> Option<BooleanArray> {
         let (column, known) = self.columns.get(column.name())?;
-        if known.iter().all(|k| k.buckets.is_empty()) {
+        if known.iter().all(|k| k.buckets.is_empty() && k.min.is_none() && k.max.is_none()) {
             return None;
         }
         let mut buckets: HashMap<u32, Option<Vec<i32>>> = HashMap::new();
+        let comparable = values.iter().all(|value| value.data_type() == column.data_type && !is_nan(value));
         let mut none_of = |known: &Known| {
+            let below = |value: &ScalarValue| known.min.as_ref().is_some_and(|min| value < min);
+            let above = |value: &ScalarValue| known.max.as_ref().is_some_and(|max| value > max);
+            if comparable && values.iter().all(|value| below(value) || above(value)) {
+                return true;
+            }
             known.buckets.iter().any(|(count, low, high)| {
                 let of_values = buckets
                     .entry(*count)
@@ -394,5 +439,26 @@ impl PruningStatistics for Facts<'_> {
             })
         };
         Some(known.iter().map(|k| none_of(k).then_some(false)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    #[test]
+    fn what_comes_after_a_prefix() {
+        let text = |text: &str| match after_prefix(&PrimitiveLiteral::String(text.to_owned()))? {
+            PrimitiveLiteral::String(after) => Some(after),
+            _ => None,
+        };
+        assert_eq!(text("az").as_deref(), Some("a{"));
+        assert_eq!(text("a\u{10FFFF}").as_deref(), Some("b"));
+        assert_eq!(text("\u{D7FF}").as_deref(), Some("\u{E000}"));
+        assert_eq!((text("\u{10FFFF}"), text("")), (None, None));
+        let bytes = |bytes: &[u8]| after_prefix(&PrimitiveLiteral::Binary(bytes.to_vec()));
+        assert_eq!(bytes(&[1, 255]), Some(PrimitiveLiteral::Binary(vec![2])));
+        assert_eq!(bytes(&[255]), None);
     }
 }

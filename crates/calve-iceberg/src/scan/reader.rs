@@ -18,6 +18,7 @@ use parquet::arrow::async_reader::{AsyncFileReader, ParquetObjectReader};
 use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataBuilder};
 
 use crate::io::TableIo;
+use crate::table::RESTORE;
 
 /// Enough for the footer of most files, so that it is read at once.
 const FOOTER_HINT: usize = 64 * 1024;
@@ -59,7 +60,7 @@ pub(crate) fn unreadable(file: &DataFile, error: &dyn fmt::Display) -> Error {
         iceberg::spec::DataContentType::Data => "data file",
         _ => "delete file",
     };
-    Error::new("io", format!("cannot read the {kind} '{}': {error}", file.file_path()))
+    Error::new("io", format!("cannot read the {kind} '{}': {error}", file.file_path())).with_hint(RESTORE)
 }
 
 /// An error of reading a file, with the file's name unless it is about something else.

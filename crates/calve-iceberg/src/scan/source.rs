@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::compute::filter_record_batch;
+use arrow::datatypes::SchemaRef;
 use calve_types::Error;
 use datafusion::common::config::{ConfigOptions, TableParquetOptions};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -14,18 +15,20 @@ use datafusion::common::{Result as DfResult, ScalarValue, internal_err};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::parquet::ParquetAccessPlan;
 use datafusion::datasource::physical_plan::{
-    FileOpenFuture, FileOpener, FileScanConfig, FileScanConfigBuilder, FileSource, ParquetSource,
+    FileOpenFuture, FileOpener, FileScanConfig, FileScanConfigBuilder, FileSource, ParquetFileMetrics, ParquetSource,
 };
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::{ProjectionExpr, ProjectionExprs};
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, conjunction};
 use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
+use iceberg::spec::DataFileFormat;
 use object_store::ObjectStore;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
@@ -33,12 +36,14 @@ use super::access::live_rows;
 use super::adapter::{FileColumns, FileName};
 use super::context::{Columns, ScanContext};
 use super::deletes::KeyDeletes;
-use super::external;
+use super::{external, formats};
 use super::layout::Layout;
+use super::guard::guarded_batches;
 use super::literal::{primitive, scalar};
 use super::plan::FileTask;
 use super::predicate::is_prunable;
 use super::reader::{self, KnownFooter};
+use super::rows::{self, Filler, rows_to_read};
 
 /// Reads data files of one table. Every file is opened by a Parquet opener of its own, which finds columns by field id,
 /// skips deleted positions, and reads the key columns of the equality deletes that may hit the file.
@@ -58,7 +63,7 @@ impl DeleteAwareSource {
     pub(crate) fn new(
         context: Arc<ScanContext>,
         columns: Arc<Columns>,
-        schema: arrow::datatypes::SchemaRef,
+        schema: SchemaRef,
         mut options: TableParquetOptions,
     ) -> Self {
         // old engines wrote timestamps as INT96; nanoseconds of 64 bits would not reach all their years
@@ -94,14 +99,12 @@ impl FileSource for DeleteAwareSource {
         config: &FileScanConfig,
         partition: usize,
     ) -> DfResult<Arc<dyn FileOpener>> {
-        let mut parquet = self.parquet.clone();
-        if let Some(filter) = &self.filter {
-            parquet = parquet.with_predicate(self.by_id(filter.clone())?);
-        }
+        let filter = self.filter.clone().map(|filter| self.by_id(filter)).transpose()?;
         Ok(Arc::new(Opener {
             context: self.context.clone(),
             columns: self.columns.clone(),
-            parquet,
+            parquet: self.parquet.clone(),
+            filter,
             projection: self.projection.clone().try_map_exprs(|e| self.by_id(e))?,
             url: config.object_store_url.clone(),
             limit: config.limit,
@@ -166,7 +169,9 @@ impl FileSource for DeleteAwareSource {
     ) -> DfResult<FilterPushdownPropagation<Arc<dyn FileSource>>> {
         let answer = FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; filters.len()]);
         let schema = self.schema.table_schema();
-        let useful: Vec<_> = filters.into_iter().filter(|f| is_prunable(f, schema)).collect();
+        // nothing is known of columns about rows before the rows are read
+        let known = |f: &Arc<dyn PhysicalExpr>| self.columns.are_of_table(&collect_columns(f));
+        let useful: Vec<_> = filters.into_iter().filter(|f| is_prunable(f, schema) && known(f)).collect();
         if useful.is_empty() {
             return Ok(answer);
         }
@@ -178,7 +183,9 @@ impl FileSource for DeleteAwareSource {
 struct Opener {
     context: Arc<ScanContext>,
     columns: Arc<Columns>,
+    /// Without the filter.
     parquet: ParquetSource,
+    filter: Option<Arc<dyn PhysicalExpr>>,
     projection: ProjectionExprs,
     url: ObjectStoreUrl,
     limit: Option<usize>,
@@ -194,6 +201,7 @@ impl FileOpener for Opener {
             context: self.context.clone(),
             columns: self.columns.clone(),
             parquet: self.parquet.clone(),
+            filter: self.filter.clone(),
             projection: self.projection.clone(),
             url: self.url.clone(),
             limit: self.limit,
@@ -205,28 +213,34 @@ impl FileOpener for Opener {
 }
 
 /// Opening one file.
-struct Open {
-    context: Arc<ScanContext>,
-    columns: Arc<Columns>,
+pub(super) struct Open {
+    pub(super) context: Arc<ScanContext>,
+    pub(super) columns: Arc<Columns>,
+    /// Without the filter.
     parquet: ParquetSource,
-    projection: ProjectionExprs,
+    filter: Option<Arc<dyn PhysicalExpr>>,
+    pub(super) projection: ProjectionExprs,
     url: ObjectStoreUrl,
     limit: Option<usize>,
     partition: usize,
-    task: Arc<FileTask>,
+    pub(super) task: Arc<FileTask>,
 }
 
 impl Open {
     async fn run(self, mut file: PartitionedFile) -> DfResult<BoxStream<'static, DfResult<RecordBatch>>> {
+        if self.task.file().file_format() != DataFileFormat::Parquet {
+            return formats::open(self, file.range.as_ref()).await;
+        }
         let (context, task) = (&self.context, &self.task);
         let footer = task.footer(context).await.map_err(external)?;
         let deleted = task.deletes.positions(context, task.file().file_path(), task.sequence);
         let deleted = deleted.await.map_err(external)?;
-        if !deleted.is_empty() {
-            let Some(plan): Option<ParquetAccessPlan> = live_rows(&footer, &deleted) else {
+        let mut live: Option<ParquetAccessPlan> = None;
+        if !deleted.is_empty() || task.row_groups().is_some() {
+            live = live_rows(&footer, &deleted, task.row_groups());
+            if live.is_none() {
                 return Ok(futures::stream::empty().boxed());
-            };
-            file.extensions = Some(Arc::new(plan));
+            }
         }
         for keys in &task.deletes.keys {
             keys.table(context).await.map_err(external)?;
@@ -237,8 +251,23 @@ impl Open {
         let key_columns = self.add_key_columns(&mut projection).map_err(external)?;
         let has_keys = !key_columns.is_empty();
         let reader = reader::open(context.table.io(), task.file()).map_err(external)?;
-        let layout = self.layout(&footer)?;
-        let parquet = self.parquet.clone().with_parquet_file_reader_factory(Arc::new(KnownFooter { reader, footer }));
+        let (layout, stored) = self.layout(&footer)?;
+        let version = context.table.metadata().format_version();
+        let filler = Filler::new(&self.columns, &projection, task, version);
+        let (mut parquet, mut rows) = (self.parquet.clone(), None);
+        match &self.filter {
+            _ if filler.as_ref().is_some_and(Filler::needs_positions) => {
+                let metrics = ParquetFileMetrics::new(self.partition, task.file().file_path(), parquet.metrics());
+                let filter = self.filter.as_ref().map(|f| (f, &layout as _, &self.columns.schema));
+                let (plan, numbered) =
+                    rows_to_read(&footer, live, file.range.take().as_ref(), filter, &stored, &metrics)?;
+                (live, rows) = (Some(plan), Some(numbered));
+            }
+            Some(filter) => parquet = parquet.with_predicate(filter.clone()),
+            None => {}
+        }
+        file.extensions = live.map(|plan| Arc::new(plan) as _);
+        let parquet = parquet.with_parquet_file_reader_factory(Arc::new(KnownFooter { reader, footer }));
         let Some(parquet) = parquet.try_pushdown_projection(&ProjectionExprs::new(projection))? else {
             return internal_err!("the Parquet reader takes no projection");
         };
@@ -252,8 +281,17 @@ impl Open {
         let opener = parquet.create_file_opener(context.table.io().object_store(), &config, self.partition)?;
         let data = task.clone();
         let batches = match opener.open(file)?.await {
-            Ok(batches) => batches.map_err(move |e| reader::named(data.file(), e)).boxed(),
+            Ok(batches) => {
+                let batches = guarded_batches(task.file().clone(), batches);
+                batches.map_err(move |e| reader::named(data.file(), e)).boxed()
+            }
             Err(error) => return Err(reader::named(task.file(), error)),
+        };
+        let batches = match filler {
+            None => batches,
+            Some(filler) => batches
+                .map(move |batch| filler.fill(&batch?, rows.as_mut()).map_err(external))
+                .boxed(),
         };
         if !has_keys {
             return Ok(batches);
@@ -270,7 +308,7 @@ impl Open {
     }
 
     /// Appends the key columns of the file's equality deletes to a projection; their places, for every set of deletes.
-    fn add_key_columns(&self, projection: &mut Vec<ProjectionExpr>) -> Result<Vec<Vec<usize>>, Error> {
+    pub(super) fn add_key_columns(&self, projection: &mut Vec<ProjectionExpr>) -> Result<Vec<Vec<usize>>, Error> {
         let mut places: HashMap<i32, usize> = HashMap::new();
         let mut all = Vec::with_capacity(self.task.deletes.keys.len());
         for keys in &self.task.deletes.keys {
@@ -289,21 +327,25 @@ impl Open {
         Ok(all)
     }
 
-    fn layout(&self, footer: &Arc<parquet::file::metadata::ParquetMetaData>) -> DfResult<FileColumns> {
+    /// How columns are found in the file, and the file's columns.
+    fn layout(&self, footer: &Arc<parquet::file::metadata::ParquetMetaData>) -> DfResult<(FileColumns, SchemaRef)> {
         let stored = ArrowReaderMetadata::try_new(footer.clone(), Default::default())
             .map_err(|e| external(reader::unreadable(self.task.file(), &e)))?;
         let table = &self.context.table;
         let layout = Layout::new(stored.schema(), self.context.mapping.as_ref(), table.metadata().current_schema());
-        Ok(FileColumns {
+        let mut constants = self.partition_constants();
+        constants.extend(rows::constants(&self.task));
+        let columns = FileColumns {
             columns: self.columns.clone(),
             layout: Arc::new(layout),
-            constants: self.partition_constants(),
+            constants,
             file: FileName(self.task.entry.clone()),
-        })
+        };
+        Ok((columns, stored.schema().clone()))
     }
 
     /// The values of the file's identity partition fields by the ids of their sources.
-    fn partition_constants(&self) -> HashMap<i32, ScalarValue> {
+    pub(super) fn partition_constants(&self) -> HashMap<i32, ScalarValue> {
         let metadata = self.context.table.metadata();
         let Some(spec) = metadata.partition_spec_by_id(self.task.spec_id) else { return HashMap::new() };
         let values = self.task.file().partition().fields();
@@ -324,15 +366,15 @@ impl Open {
 }
 
 /// Drops rows that equality deletes hit, and the key columns.
-struct LiveRows {
-    context: Arc<ScanContext>,
-    task: Arc<FileTask>,
-    columns: usize,
-    key_columns: Vec<Vec<usize>>,
+pub(super) struct LiveRows {
+    pub(super) context: Arc<ScanContext>,
+    pub(super) task: Arc<FileTask>,
+    pub(super) columns: usize,
+    pub(super) key_columns: Vec<Vec<usize>>,
 }
 
 impl LiveRows {
-    async fn filter(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+    pub(super) async fn filter(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let failed = |e: &dyn fmt::Display| Error::internal(format!("applying equality deletes: {e}"));
         let mut live: Option<arrow::array::BooleanArray> = None;
         for (deletes, places) in self.task.deletes.keys.iter().zip(&self.key_columns) {

@@ -1,12 +1,13 @@
-//! The writer of tables with a primary key (Flink's `BaseDeltaTaskWriter`), for rows that come, and for keys of which none is
-//! left.
+//! The writer of tables with a primary key (Flink's `BaseDeltaTaskWriter`), for changes in the order in which they happen.
 //!
-//! | the key of an incoming row | without upsert | with upsert |
-//! |---|---|---|
-//! | was written in this commit | position delete of the earlier row | the same |
-//! | was not | nothing | equality delete of the key |
+//! | change | the key was written in this commit | it was not, without upsert | with upsert |
+//! |---|---|---|---|
+//! | a row comes | position delete of the earlier row | nothing | equality delete of the key |
+//! | `UPDATE_BEFORE` | position delete; ignored with upsert | equality delete of the whole row | ignored |
+//! | `DELETE` | position delete | equality delete of the whole row | equality delete of the key |
 //!
-//! then the row is written. Equality deletes hit only older commits, position deletes only files of this one.
+//! then a row that comes is written. What was written in this commit is told by partition: a row that goes without upsert is
+//! looked for in its own. Equality deletes hit only older commits, position deletes only files of this one.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use calve_types::{Error, Result};
 use hashbrown::HashMap;
 use iceberg::spec::FormatVersion;
 
+use super::change::{Change, Changes, take_changes};
 use super::fanout::{Fanout, FileNumber};
 use super::file::FileKind;
 use super::job::Job;
@@ -39,13 +41,23 @@ pub(crate) struct DeltaWriter {
     positions: Positions,
     /// Columns of the key in the input.
     key_columns: Vec<usize>,
-    equality: Option<EqualityWriter>,
+    older: Older,
     omitted: BTreeSet<FileNumber>,
     rows: u64,
     position_deletes: u64,
 }
 
-/// Writes equality deletes for keys that appear for the first time.
+/// How rows of older commits are deleted.
+enum Older {
+    /// They stay.
+    Kept,
+    /// Every row that comes, and every key that goes, replaces the row of its key.
+    ByKey(EqualityWriter),
+    /// Those that are taken back, by what they hold.
+    Whole(EqualityWriter),
+}
+
+/// Writes equality deletes.
 pub(crate) struct EqualityWriter {
     chooser: Chooser,
     files: Fanout,
@@ -90,7 +102,8 @@ impl EqualityWriter {
 }
 
 impl DeltaWriter {
-    /// The writer with this number; `upsert` if rows replace rows of older commits.
+    /// The writer with this number; `upsert` if rows replace rows of older commits, `retract` if rows of older commits are
+    /// taken back.
     ///
     /// # Errors
     /// As [`Partitioner::new`].
@@ -98,9 +111,15 @@ impl DeltaWriter {
         job: &Arc<Job>,
         kind: &Arc<FileKind>,
         upsert: Option<&Upsert>,
+        retract: Option<&Upsert>,
         key_columns: &[usize],
         number: usize,
     ) -> Result<Self> {
+        let older = match (upsert, retract) {
+            (Some(upsert), _) => Older::ByKey(EqualityWriter::new(job, upsert, number)?),
+            (None, Some(retract)) => Older::Whole(EqualityWriter::new(job, retract, number)?),
+            (None, None) => Older::Kept,
+        };
         Ok(Self {
             job: job.clone(),
             number,
@@ -109,20 +128,21 @@ impl DeltaWriter {
             keys: HashMap::new(),
             positions: Positions::new(),
             key_columns: key_columns.to_vec(),
-            equality: upsert.map(|upsert| EqualityWriter::new(job, upsert, number)).transpose()?,
+            older,
             omitted: BTreeSet::new(),
             rows: 0,
             position_deletes: 0,
         })
     }
 
-    /// Writes rows; `keys` are theirs, in the same order.
+    /// Makes the changes of a batch in their order; `keys` are those of its rows.
     ///
     /// # Errors
-    /// As [`Fanout::write`]; `not-supported` for a key that appears twice in a table of format version 1.
-    pub(crate) async fn write(&mut self, batch: &RecordBatch, keys: &Keys) -> Result<()> {
+    /// As [`Fanout::write`]; `upsert-format-v1` if a table of format version 1 needs a delete file.
+    pub(crate) async fn write(&mut self, batch: &RecordBatch, keys: &Keys, changes: &Changes) -> Result<()> {
         for part in self.partitioner.split(batch)? {
             let partition = self.partitioner.partition(part.number)?.clone();
+            let changes = take_changes(changes, part.indices.as_ref());
             let taken;
             let keys = match &part.indices {
                 Some(indices) => {
@@ -135,25 +155,13 @@ impl DeltaWriter {
             let mut start = 0;
             while start < part.rows.num_rows() {
                 let length = step.min(part.rows.num_rows() - start);
-                self.write_rows(part.number, &partition, &part.rows.slice(start, length), keys, start).await?;
+                let rows = part.rows.slice(start, length);
+                match changes.as_ref().and_then(|all| all.get(start..start + length)) {
+                    Some(changes) => self.change_rows(part.number, &partition, &rows, keys, start, changes).await?,
+                    None => self.write_rows(part.number, &partition, &rows, keys, start).await?,
+                }
                 start += length;
             }
-        }
-        self.rows += batch.num_rows() as u64;
-        Ok(())
-    }
-
-    /// Deletes the older rows with the keys of these rows, whose keys no row of this commit has. Without upsert there is
-    /// nothing to delete.
-    ///
-    /// # Errors
-    /// As [`Fanout::write`].
-    pub(crate) async fn delete(&mut self, batch: &RecordBatch) -> Result<()> {
-        let Some(equality) = &mut self.equality else { return Ok(()) };
-        for part in self.partitioner.split(batch)? {
-            let partition = self.partitioner.partition(part.number)?.clone();
-            let keys = part.rows.project(&self.key_columns).context(|| "select key columns")?;
-            equality.write_all(&keys, &partition).await?;
         }
         Ok(())
     }
@@ -189,20 +197,106 @@ impl DeltaWriter {
             return Err(no_deletes_in_v1());
         }
         self.position_deletes += replaced;
-        if let Some(equality) = &mut self.equality
-            && !fresh.is_empty()
-        {
-            let keys = rows.project(&self.key_columns).context(|| "select key columns")?;
-            let keys = if fresh.len() == rows.num_rows() {
-                keys
-            } else {
-                take_record_batch(&keys, &UInt32Array::from(fresh)).context(|| "select keys to delete")?
+        self.fresh(partition, rows, fresh, place.file).await?;
+        self.rows += rows.num_rows() as u64;
+        self.data.write(partition, rows).await
+    }
+
+    /// Makes changes to rows of one partition whose keys are `keys[start..]`.
+    async fn change_rows(
+        &mut self,
+        number: usize,
+        partition: &Arc<Partition>,
+        rows: &RecordBatch,
+        keys: &Keys,
+        start: usize,
+        changes: &[Change],
+    ) -> Result<()> {
+        // a file is opened for rows that come only
+        let place = match changes.contains(&Change::Comes) {
+            true => Some(self.data.place(partition).await?),
+            false => None,
+        };
+        let first = place.map_or(0, |place| place.position);
+        let file = place.map_or(0, |place| place.file);
+        let (mut come, mut fresh, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        let mut replaced = 0;
+        let by_key = matches!(self.older, Older::ByKey(_));
+        let map = self.keys.entry(number).or_default();
+        for (offset, change) in (0_u32..).zip(changes) {
+            let at = start + offset as usize;
+            let earlier = match change {
+                Change::Comes => {
+                    let row = u32::try_from(first + come.len() as u64)
+                        .map_err(|_| Error::internal("a data file with too many rows"))?;
+                    come.push(offset);
+                    let earlier = map.put(keys, at, Slot { file, row });
+                    if earlier.is_none() {
+                        fresh.push(offset);
+                    }
+                    earlier
+                }
+                Change::Replaced if by_key => continue,
+                Change::Replaced | Change::Goes => {
+                    let earlier = map.remove(keys, at);
+                    if earlier.is_none() {
+                        gone.push(offset);
+                    }
+                    earlier
+                }
             };
-            if equality.write(&keys, partition).await? {
-                self.omitted.insert(place.file);
+            if let Some(earlier) = earlier {
+                self.positions.entry(earlier.file).or_default().insert(u64::from(earlier.row));
+                replaced += 1;
             }
         }
-        self.data.write(partition, rows).await
+        if matches!(self.older, Older::Kept) {
+            gone.clear();
+        }
+        if (replaced > 0 || !gone.is_empty()) && self.job.version() == FormatVersion::V1 {
+            return Err(no_deletes_in_v1());
+        }
+        self.position_deletes += replaced;
+        if !gone.is_empty() {
+            let gone = take_record_batch(rows, &UInt32Array::from(gone)).context(|| "select rows to delete")?;
+            match &mut self.older {
+                Older::Kept => {}
+                Older::ByKey(equality) => {
+                    let keys = gone.project(&self.key_columns).context(|| "select key columns")?;
+                    equality.write_all(&keys, partition).await?;
+                }
+                Older::Whole(equality) => equality.write_all(&gone, partition).await?,
+            }
+        }
+        let Some(place) = place else { return Ok(()) };
+        self.fresh(partition, rows, fresh, place.file).await?;
+        self.rows += come.len() as u64;
+        let rows = take_record_batch(rows, &UInt32Array::from(come)).context(|| "select rows to write")?;
+        self.data.write(partition, &rows).await
+    }
+
+    /// With upsert deletes the older rows with the keys of the rows at these places, which go to `file`.
+    async fn fresh(
+        &mut self,
+        partition: &Arc<Partition>,
+        rows: &RecordBatch,
+        places: Vec<u32>,
+        file: FileNumber,
+    ) -> Result<()> {
+        let Older::ByKey(equality) = &mut self.older else { return Ok(()) };
+        if places.is_empty() {
+            return Ok(());
+        }
+        let keys = rows.project(&self.key_columns).context(|| "select key columns")?;
+        let keys = if places.len() == rows.num_rows() {
+            keys
+        } else {
+            take_record_batch(&keys, &UInt32Array::from(places)).context(|| "select keys to delete")?
+        };
+        if equality.write(&keys, partition).await? {
+            self.omitted.insert(file);
+        }
+        Ok(())
     }
 
     /// Ends all files and writes the position deletes.
@@ -211,9 +305,9 @@ impl DeltaWriter {
     /// `io`.
     pub(crate) async fn finish(self) -> Result<Output> {
         let data = self.data.finish().await?;
-        let (mut deletes, equality_deletes) = match self.equality {
-            Some(equality) => equality.finish().await?,
-            None => (Vec::new(), 0),
+        let (mut deletes, equality_deletes) = match self.older {
+            Older::ByKey(equality) | Older::Whole(equality) => equality.finish().await?,
+            Older::Kept => (Vec::new(), 0),
         };
         deletes.extend(position_deletes::write(&self.job, self.number, deletes.len(), self.positions, &data).await?);
         let omitted = data.iter().filter(|f| self.omitted.contains(&f.number)).map(|f| f.file.clone()).collect();
@@ -224,6 +318,7 @@ impl DeltaWriter {
             equality_deletes,
             position_deletes: self.position_deletes,
             omitted,
+            ..Output::default()
         })
     }
 }

@@ -86,6 +86,11 @@ impl Fanout {
         (partition.spec_id, partition.values.clone())
     }
 
+    /// Whether rows of a partition can be written without another file being ended for them.
+    pub(crate) fn has_room(&self, partition: &Partition) -> bool {
+        self.open.len() < OPEN_FILES || self.open.contains_key(&Self::key(partition))
+    }
+
     /// Where the next row of a partition goes; opens a file if none is open.
     ///
     /// # Errors

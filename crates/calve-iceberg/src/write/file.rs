@@ -1,4 +1,4 @@
-//! One Parquet file, from its first row to the [`DataFile`] that describes it.
+//! One file of any format, from its first row to the [`DataFile`] that describes it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,60 +6,103 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef as ArrowSchemaRef;
 use calve_types::{Error, Result};
-use iceberg::spec::{
-    DataContentType, DataFile, DataFileBuilder, DataFileFormat, NestedFieldRef, Schema, SchemaId, SortOrder,
-};
+use iceberg::spec::{DataContentType, DataFile, DataFileBuilder, DataFileFormat, NestedFieldRef, Schema, SchemaId};
 use parquet::arrow::AsyncArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::WriterProperties;
-use parquet::schema::types::{ColumnPath, SchemaDescriptor};
+use parquet::schema::types::SchemaDescriptor;
 
+use super::avro::{AvroKind, AvroWriter};
 use super::encode::{count_nans, encode};
-use super::metrics::{Metrics, MetricsConfig};
+use super::file_options::FileOptions;
+use super::metrics::{BatchMetrics, Metrics, MetricsConfig};
 use super::options::WriteOptions;
+use super::orc::{OrcKind, OrcWriter};
 use super::parquet_schema::{parquet_schema, physical_arrow};
 use super::partition::Partition;
 use super::upload::{Uncommitted, Upload, from_parquet};
 use crate::commit::NewFile;
 use crate::error::Context;
 use crate::io::TableIo;
+use crate::scan::RowColumn;
 use crate::table::Table;
-
-/// A row group holds at most so many rows: more do not compress better.
-const ROW_GROUP_ROWS: usize = 1 << 20;
 
 /// What all files of one kind have in common.
 pub(crate) struct FileKind {
     content: DataContentType,
     columns: Vec<NestedFieldRef>,
     arrow: ArrowSchemaRef,
-    parquet: SchemaDescriptor,
-    properties: WriterProperties,
+    encoding: Encoding,
     metrics: MetricsConfig,
     equality_ids: Option<Vec<i32>>,
+    /// The table's sort order that the rows of every file are in; 0 for none.
+    pub(crate) sort_order_id: i32,
     /// What the name of a file ends with.
     pub(crate) suffix: &'static str,
+}
+
+/// How rows become bytes.
+enum Encoding {
+    Parquet(SchemaDescriptor, WriterProperties),
+    Avro(AvroKind),
+    Orc(OrcKind),
+}
+
+impl Encoding {
+    fn format(&self) -> DataFileFormat {
+        match self {
+            Self::Parquet(..) => DataFileFormat::Parquet,
+            Self::Avro(_) => DataFileFormat::Avro,
+            Self::Orc(_) => DataFileFormat::Orc,
+        }
+    }
+
+    /// What the names of data files or delete files end with.
+    fn suffix(&self, content: DataContentType) -> &'static str {
+        match (self, content) {
+            (Self::Parquet(..), DataContentType::Data) => ".parquet",
+            (Self::Parquet(..), _) => "-deletes.parquet",
+            (Self::Avro(_), DataContentType::Data) => ".avro",
+            (Self::Avro(_), _) => "-deletes.avro",
+            (Self::Orc(_), DataContentType::Data) => ".orc",
+            (Self::Orc(_), _) => "-deletes.orc",
+        }
+    }
 }
 
 impl FileKind {
     /// Data files of the table's current schema.
     ///
     /// # Errors
-    /// As [`crate::schema::to_arrow`].
+    /// As [`crate::schema::to_arrow`]; `not-supported` for what calve does not write in the format.
     pub(crate) fn data(table: &Table, options: &WriteOptions) -> Result<Self> {
         let schema = table.metadata().current_schema();
         let columns = schema.as_struct().fields().to_vec();
         let metrics = MetricsConfig::of_table(table, &columns, &options.key);
-        let mut kind = Self::new(DataContentType::Data, columns, schema, metrics, options, ".parquet")?;
-        kind.properties = bloom_filters(kind.properties, table, &kind.parquet)?;
-        Ok(kind)
+        Self::new(DataContentType::Data, columns, schema, metrics, &options.data, &[])
+    }
+
+    /// Data files of the table's current schema with columns about rows behind its own: rows that keep their ids.
+    ///
+    /// # Errors
+    /// As [`FileKind::data`].
+    pub(crate) fn data_with(table: &Table, options: &WriteOptions, more: &[RowColumn]) -> Result<Self> {
+        if more.is_empty() {
+            return Self::data(table, options);
+        }
+        let schema = table.metadata().current_schema();
+        let mut columns = schema.as_struct().fields().to_vec();
+        columns.extend(more.iter().map(|column| column.field()));
+        let schema = of_columns(&columns, schema.schema_id())?;
+        let metrics = MetricsConfig::of_table(table, &columns, &options.key);
+        Self::new(DataContentType::Data, columns, &schema, metrics, &options.data, &[])
     }
 
     /// Equality delete files: the columns of the key and nothing else.
     ///
     /// # Errors
-    /// As [`crate::schema::to_arrow`].
+    /// As [`FileKind::data`].
     pub(crate) fn equality_deletes(
         table: &Table,
         options: &WriteOptions,
@@ -68,93 +111,63 @@ impl FileKind {
         let schema = of_columns(&columns, table.metadata().current_schema().schema_id())?;
         // with full bounds a scan skips delete files that cannot matter; the texts of keys are short
         let metrics = MetricsConfig::of_table(table, &columns, &options.key);
-        let mut kind =
-            Self::new(DataContentType::EqualityDeletes, columns, &schema, metrics, options, "-deletes.parquet")?;
-        kind.equality_ids = Some(options.key.clone());
         let ids: Vec<String> = options.key.iter().map(i32::to_string).collect();
-        kind.properties =
-            with_metadata(kind.properties, &[("delete-type", "equality"), ("delete-field-ids", &ids.join(", "))]);
-        Ok(kind)
+        let entries = [("delete-type", "equality"), ("delete-field-ids", &ids.join(", "))];
+        let content = DataContentType::EqualityDeletes;
+        let kind = Self::new(content, columns, &schema, metrics, &options.deletes, &entries)?;
+        Ok(Self { equality_ids: Some(options.key.clone()), ..kind })
     }
 
     /// Position delete files.
     ///
     /// # Errors
-    /// Errors of Parquet.
+    /// As [`FileKind::data`].
     pub(crate) fn position_deletes(options: &WriteOptions, columns: Vec<NestedFieldRef>) -> Result<Self> {
         let schema = of_columns(&columns, 0)?;
         let metrics = MetricsConfig::full(&columns);
-        let mut kind =
-            Self::new(DataContentType::PositionDeletes, columns, &schema, metrics, options, "-deletes.parquet")?;
-        kind.properties = with_metadata(kind.properties, &[("delete-type", "position")]);
-        Ok(kind)
+        let entries = [("delete-type", "position")];
+        Self::new(DataContentType::PositionDeletes, columns, &schema, metrics, &options.deletes, &entries)
     }
 
+    /// `entries` are what a file's header or footer says besides the schema.
     fn new(
         content: DataContentType,
         columns: Vec<NestedFieldRef>,
         schema: &Schema,
         metrics: MetricsConfig,
-        options: &WriteOptions,
-        suffix: &'static str,
+        options: &FileOptions,
+        entries: &[(&str, &str)],
     ) -> Result<Self> {
         let json = serde_json::to_string(schema).context(|| "print a table schema")?;
-        let properties = WriterProperties::builder()
-            .set_created_by(concat!("calve ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_compression(options.compression)
-            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-            .set_max_row_group_bytes(Some(options.row_group_bytes))
-            .set_data_page_size_limit(options.page_bytes)
-            .set_data_page_row_count_limit(options.page_rows)
-            .set_dictionary_page_size_limit(options.dictionary_bytes)
-            .set_statistics_truncate_length(metrics.statistics_bytes())
-            .build();
+        let entries = [("iceberg.schema", json.as_str())].into_iter().chain(entries.iter().copied());
+        let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        let encoding = match options {
+            FileOptions::Parquet(options) => {
+                let parquet = parquet_schema(&columns)?;
+                let properties = options.properties(&parquet, metrics.statistics_bytes());
+                let entries = entries.map(|(key, value)| KeyValue::new(key.to_owned(), value.to_owned()));
+                let properties = properties.into_builder().set_key_value_metadata(Some(entries.collect())).build();
+                Encoding::Parquet(parquet, properties)
+            }
+            FileOptions::Avro(codec) => Encoding::Avro(AvroKind::new(&columns, *codec, entries.map(owned).collect())?),
+            FileOptions::Orc(options) => Encoding::Orc(OrcKind::new(&columns, options, entries.map(owned).collect())?),
+        };
         Ok(Self {
             content,
             arrow: physical_arrow(&columns)?,
-            parquet: parquet_schema(&columns)?,
             columns,
-            properties: with_metadata(properties, &[("iceberg.schema", &json)]),
             metrics,
             equality_ids: None,
-            suffix,
+            sort_order_id: 0,
+            suffix: encoding.suffix(content),
+            encoding,
         })
     }
 }
 
 fn of_columns(columns: &[NestedFieldRef], id: SchemaId) -> Result<Schema> {
     let built = Schema::builder().with_schema_id(id).with_fields(columns.iter().cloned()).build();
-    built.context(|| "make the schema of a delete file")
-}
-
-fn with_metadata(properties: WriterProperties, entries: &[(&str, &str)]) -> WriterProperties {
-    let mut all = properties.key_value_metadata().cloned().unwrap_or_default();
-    all.extend(entries.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), (*value).to_owned())));
-    properties.into_builder().set_key_value_metadata(Some(all)).build()
-}
-
-/// `write.parquet.bloom-filter-enabled.column.<name>` and its false positive rate.
-fn bloom_filters(properties: WriterProperties, table: &Table, parquet: &SchemaDescriptor) -> Result<WriterProperties> {
-    const ENABLED: &str = "write.parquet.bloom-filter-enabled.column.";
-    const RATE: &str = "write.parquet.bloom-filter-fpp.column.";
-    let mut builder = properties.into_builder();
-    for (key, value) in table.metadata().properties() {
-        let Some(name) = key.strip_prefix(ENABLED) else { continue };
-        let path = ColumnPath::from(name.split('.').map(str::to_owned).collect::<Vec<_>>());
-        let known = parquet.columns().iter().any(|c| *c.path() == path);
-        if !known || !value.eq_ignore_ascii_case("true") {
-            continue;
-        }
-        builder = builder.set_column_bloom_filter_enabled(path.clone(), true);
-        if let Some(rate) = table.property(&format!("{RATE}{name}")) {
-            let rate = rate.trim().parse::<f64>().ok().filter(|r| *r > 0.0 && *r < 1.0).ok_or_else(|| {
-                Error::new("invalid-option", format!("invalid value '{rate}' for option '{RATE}{name}'"))
-                    .with_hint("use a number between 0 and 1")
-            })?;
-            builder = builder.set_column_bloom_filter_fpp(path, rate);
-        }
-    }
-    Ok(builder.build())
+    built.context(|| "make the schema of a file")
 }
 
 /// An open file.
@@ -162,9 +175,24 @@ pub(crate) struct FileWriter {
     kind: Arc<FileKind>,
     partition: Arc<Partition>,
     location: Arc<str>,
-    writer: AsyncArrowWriter<Upload>,
+    writer: Writer,
     rows: u64,
     nans: HashMap<i32, u64>,
+}
+
+/// What turns rows into bytes.
+enum Writer {
+    Parquet(Box<AsyncArrowWriter<Upload>>),
+    Avro(AvroWriter),
+    Orc(Box<OrcWriter>, BatchMetrics),
+}
+
+/// What is known about a complete file.
+struct Complete {
+    size: u64,
+    /// Where its parts begin that can be read one by one, if it has such.
+    parts: Option<Vec<i64>>,
+    metrics: Metrics,
 }
 
 impl FileWriter {
@@ -180,12 +208,20 @@ impl FileWriter {
         location: &str,
     ) -> Result<Self> {
         let upload = Upload::new(files, io, location)?;
-        let options = ArrowWriterOptions::new()
-            .with_properties(kind.properties.clone())
-            .with_parquet_schema(kind.parquet.clone())
-            .with_skip_arrow_metadata(true);
-        let writer = AsyncArrowWriter::try_new_with_options(upload, kind.arrow.clone(), options)
-            .map_err(|e| from_parquet(e, location))?;
+        let writer = match &kind.encoding {
+            Encoding::Parquet(schema, properties) => {
+                let options = ArrowWriterOptions::new()
+                    .with_properties(properties.clone())
+                    .with_parquet_schema(schema.clone())
+                    .with_skip_arrow_metadata(true);
+                let writer = AsyncArrowWriter::try_new_with_options(upload, kind.arrow.clone(), options);
+                Writer::Parquet(Box::new(writer.map_err(|e| from_parquet(e, location))?))
+            }
+            Encoding::Avro(avro) => Writer::Avro(AvroWriter::new(avro, upload)),
+            Encoding::Orc(orc) => {
+                Writer::Orc(Box::new(OrcWriter::new(orc, &kind.columns, upload)), BatchMetrics::default())
+            }
+        };
         Ok(Self {
             kind: kind.clone(),
             partition: partition.clone(),
@@ -208,70 +244,120 @@ impl FileWriter {
 
     /// The size the file would have if it ended here, about, in bytes.
     pub(crate) fn size(&self) -> usize {
-        self.writer.bytes_written().saturating_add(self.writer.in_progress_size())
+        match &self.writer {
+            Writer::Parquet(writer) => writer.bytes_written().saturating_add(writer.in_progress_size()),
+            Writer::Avro(writer) => writer.size(),
+            Writer::Orc(writer, _) => writer.size(),
+        }
     }
 
     /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
-        self.writer.memory_size()
+        match &self.writer {
+            Writer::Parquet(writer) => writer.memory_size(),
+            Writer::Avro(writer) => writer.memory(),
+            Writer::Orc(writer, _) => writer.memory(),
+        }
     }
 
     /// Appends rows.
     ///
     /// # Errors
-    /// As [`encode`]; `io`.
+    /// As [`encode`]; `null-in-not-null` and `invalid-value` for what the format cannot hold; `io`.
     pub(crate) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let encoded = encode(batch, &self.kind.columns, &self.kind.arrow)?;
-        count_nans(&self.kind.columns, encoded.columns(), &mut self.nans);
-        self.writer.write(&encoded).await.map_err(|e| from_parquet(e, &self.location))?;
+        let kind = &self.kind;
+        let encoded = encode(batch, &kind.columns, &kind.arrow)?;
+        count_nans(&kind.columns, encoded.columns(), &mut self.nans);
+        match (&mut self.writer, &kind.encoding) {
+            (Writer::Parquet(writer), _) => {
+                writer.write(&encoded).await.map_err(|e| from_parquet(e, &self.location))?;
+            }
+            (Writer::Avro(writer), _) => writer.write(&kind.columns, &encoded).await?,
+            (Writer::Orc(writer, metrics), Encoding::Orc(orc)) => {
+                metrics.add(&kind.metrics, &kind.columns, encoded.columns());
+                writer.write(orc, &encoded).await?;
+            }
+            (Writer::Orc(..), _) => return Err(Error::internal("a file changed its format")),
+        }
         self.rows += batch.num_rows() as u64;
         Ok(())
     }
 
-    /// Ends the row group, which frees its memory.
+    /// Ends the row group, the block or the stripe, which frees its memory.
     ///
     /// # Errors
     /// `io`.
     pub(crate) async fn flush(&mut self) -> Result<()> {
-        self.writer.flush().await.map_err(|e| from_parquet(e, &self.location))
+        match (&mut self.writer, &self.kind.encoding) {
+            (Writer::Parquet(writer), _) => writer.flush().await.map_err(|e| from_parquet(e, &self.location)),
+            (Writer::Avro(writer), _) => writer.flush().await,
+            (Writer::Orc(writer, _), Encoding::Orc(orc)) => writer.flush(orc).await,
+            (Writer::Orc(..), _) => Err(Error::internal("a file changed its format")),
+        }
     }
 
     /// Ends the file; it is durable then. `referenced` is the data file a position delete file is about.
     ///
     /// # Errors
     /// `io`.
-    pub(crate) async fn finish(mut self, referenced: Option<String>) -> Result<NewFile> {
-        let footer = self.writer.finish().await.map_err(|e| from_parquet(e, &self.location))?;
-        let size = self.writer.bytes_written() as u64;
-        let file = self.describe(&footer, size, referenced)?;
+    pub(crate) async fn finish(self, referenced: Option<String>) -> Result<NewFile> {
+        let kind = &self.kind;
+        let complete = match (self.writer, &kind.encoding) {
+            (Writer::Parquet(mut writer), _) => {
+                let footer = writer.finish().await.map_err(|e| from_parquet(e, &self.location))?;
+                Complete {
+                    size: writer.bytes_written() as u64,
+                    parts: Some(split_offsets(&footer)),
+                    metrics: Metrics::of_file(&footer, &kind.metrics, &self.nans)?,
+                }
+            }
+            // as Java's library, which keeps no metrics of Avro's columns
+            (Writer::Avro(writer), _) => {
+                Complete { size: writer.finish().await?, parts: None, metrics: Metrics::default() }
+            }
+            (Writer::Orc(writer, metrics), Encoding::Orc(orc)) => {
+                let end = writer.finish(orc).await?;
+                let metrics = metrics.finish(&kind.metrics, &self.nans, end.column_sizes)?;
+                Complete { size: end.size, parts: Some(end.stripes), metrics }
+            }
+            (Writer::Orc(..), _) => return Err(Error::internal("a file changed its format")),
+        };
+        let file = describe(kind, &self.partition, &self.location, self.rows, complete, referenced)?;
         Ok(NewFile { spec_id: self.partition.spec_id, file })
     }
+}
 
-    fn describe(&self, footer: &ParquetMetaData, size: u64, referenced: Option<String>) -> Result<DataFile> {
-        let metrics = Metrics::of_file(footer, &self.kind.metrics, &self.nans)?;
-        let mut builder = DataFileBuilder::default();
-        builder
-            .content(self.kind.content)
-            .file_path(self.location.to_string())
-            .file_format(DataFileFormat::Parquet)
-            .partition(self.partition.values.clone())
-            .partition_spec_id(self.partition.spec_id)
-            .record_count(self.rows)
-            .file_size_in_bytes(size)
-            .column_sizes(metrics.column_sizes)
-            .value_counts(metrics.value_counts)
-            .null_value_counts(metrics.null_value_counts)
-            .nan_value_counts(metrics.nan_value_counts)
-            .lower_bounds(metrics.lower_bounds)
-            .upper_bounds(metrics.upper_bounds)
-            .split_offsets(Some(split_offsets(footer)))
-            .equality_ids(self.kind.equality_ids.clone())
-            .referenced_data_file(referenced);
-        if self.kind.content != DataContentType::PositionDeletes {
-            builder.sort_order_id(SortOrder::unsorted_order().order_id as i32);
-        }
-        builder.build().map_err(|e| Error::internal(format!("describe the file '{}': {e}", self.location)))
+fn describe(
+    kind: &FileKind,
+    partition: &Partition,
+    location: &str,
+    rows: u64,
+    complete: Complete,
+    referenced: Option<String>,
+) -> Result<DataFile> {
+    let metrics = complete.metrics;
+    let mut builder = DataFileBuilder::default();
+    builder
+        .content(kind.content)
+        .file_path(location.to_owned())
+        .file_format(kind.encoding.format())
+        .partition(partition.values.clone())
+        .partition_spec_id(partition.spec_id)
+        .record_count(rows)
+        .file_size_in_bytes(complete.size)
+        .column_sizes(metrics.column_sizes)
+        .value_counts(metrics.value_counts)
+        .null_value_counts(metrics.null_value_counts)
+        .nan_value_counts(metrics.nan_value_counts)
+        .lower_bounds(metrics.lower_bounds)
+        .upper_bounds(metrics.upper_bounds)
+        .split_offsets(complete.parts)
+        .equality_ids(kind.equality_ids.clone())
+        .referenced_data_file(referenced);
+    if kind.content != DataContentType::PositionDeletes {
+        builder.sort_order_id(kind.sort_order_id);
     }
+    builder.build().map_err(|e| Error::internal(format!("describe the file '{location}': {e}")))
 }
 
 /// Where the row groups start.

@@ -168,6 +168,30 @@ pub(crate) struct KeyMap {
 }
 
 impl KeyMap {
+    /// Notes that the row with the key at `at` lies at `slot`; the place of the earlier row with that key.
+    pub(crate) fn put(&mut self, keys: &Keys, at: usize, slot: Slot) -> Option<Slot> {
+        match keys {
+            Keys::Numbers(all) => all.get(at).and_then(|key| self.numbers.insert(*key, slot)),
+            Keys::Hashes(all) => all.get(at).and_then(|key| self.hashes.insert(*key, slot)),
+        }
+    }
+
+    /// Whether the key at `at` is known.
+    pub(crate) fn contains(&self, keys: &Keys, at: usize) -> bool {
+        match keys {
+            Keys::Numbers(all) => all.get(at).is_some_and(|key| self.numbers.contains_key(key)),
+            Keys::Hashes(all) => all.get(at).is_some_and(|key| self.hashes.contains_key(key)),
+        }
+    }
+
+    /// Forgets the row with the key at `at`; its place, if there was one.
+    pub(crate) fn remove(&mut self, keys: &Keys, at: usize) -> Option<Slot> {
+        match keys {
+            Keys::Numbers(all) => all.get(at).and_then(|key| self.numbers.remove(key)),
+            Keys::Hashes(all) => all.get(at).and_then(|key| self.hashes.remove(key)),
+        }
+    }
+
     /// Notes the rows of `keys[start..start + length]` as lying at `slot` and behind; calls `seen` for every row, with
     /// its offset from `start` and the place of the earlier row with the same key.
     pub(crate) fn insert(

@@ -26,7 +26,7 @@ use crate::table::Table;
 
 /// A key column's value or bound. Numbers of all types that order like integers, else bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Value {
+pub(crate) enum Value {
     Number(i128),
     Bytes(Vec<u8>),
 }
@@ -95,7 +95,7 @@ impl Collected {
 }
 
 /// A file's bound as a value of the column's present type; `None` if it cannot be compared with it.
-fn bound(datum: &Datum, column: &NestedFieldRef) -> Option<Value> {
+pub(crate) fn bound(datum: &Datum, column: &NestedFieldRef) -> Option<Value> {
     let Type::Primitive(of) = column.field_type.as_ref() else { return None };
     let comparable = datum.data_type() == of
         || match (datum.data_type(), of) {
@@ -119,7 +119,7 @@ fn bound(datum: &Datum, column: &NestedFieldRef) -> Option<Value> {
 }
 
 /// A row's value of a key column; `None` if bounds say nothing about its type.
-fn value(array: &ArrayRef, row: usize) -> Option<Value> {
+pub(crate) fn value(array: &ArrayRef, row: usize) -> Option<Value> {
     let number = |v: i64| Some(Value::Number(i128::from(v)));
     match array.data_type() {
         ArrowType::Boolean => number(i64::from(array.as_boolean().value(row))),

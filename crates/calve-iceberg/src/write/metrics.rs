@@ -1,14 +1,17 @@
 //! What Iceberg keeps about a file's columns, from the Parquet footer (Java's `ParquetMetrics`).
 
-use std::cmp::Ordering;
-use std::collections::HashMap;
+mod batches;
 
-use calve_types::Result;
-use iceberg::spec::{Datum, NestedFieldRef, PrimitiveType, Type};
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+
+use calve_types::{Error, Result};
+use iceberg::spec::{Datum, NestedFieldRef, PrimitiveType, Schema, Transform, Type};
 use parquet::basic::LogicalType;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::statistics::Statistics;
 
+pub(crate) use self::batches::BatchMetrics;
 use super::transform::{first_chars, minimal_bytes};
 use crate::error::Context;
 use crate::table::Table;
@@ -45,7 +48,7 @@ impl Mode {
 struct Leaf {
     of: PrimitiveType,
     mode: Mode,
-    /// Inside a list or a map: counted, without bounds.
+    /// Inside a list or a map: only its size is kept, as in Java.
     repeated: bool,
 }
 
@@ -59,20 +62,30 @@ pub(crate) struct MetricsConfig {
 const INFERRED_COLUMNS: usize = 100;
 
 impl MetricsConfig {
-    /// Reads the table's properties. A mode nobody knows counts as the default, as in Java.
+    /// Reads the table's properties (Java's `MetricsConfig.forTable`). A mode nobody knows counts as the default.
     pub(crate) fn of_table(table: &Table, columns: &[NestedFieldRef], key: &[i32]) -> Self {
-        let default = table.property("write.metadata.metrics.default").and_then(Mode::parse);
-        let limit = table
-            .property("write.metadata.metrics.max-inferred-column-defaults")
-            .and_then(|v| v.trim().parse().ok())
-            .unwrap_or(INFERRED_COLUMNS);
+        let given = table.property("write.metadata.metrics.default");
+        let default = given.map(|mode| Mode::parse(mode).unwrap_or(Mode::DEFAULT));
+        let limit = table.property("write.metadata.metrics.max-inferred-column-defaults");
+        let limit = limit.and_then(|v| v.trim().parse().ok()).unwrap_or(INFERRED_COLUMNS);
+        let mut inferred = HashSet::new();
+        first_leaves(table.metadata().current_schema().as_struct().fields(), limit, &mut inferred);
+        // readers skip files by the columns that these are sorted by
+        let sorted = |id: i32| {
+            let bucket_or_void = |t| matches!(t, Transform::Bucket(_) | Transform::Void | Transform::Unknown);
+            let mut fields = table.metadata().default_sort_order().fields.iter();
+            fields.any(|field| field.source_id == id && !bucket_or_void(field.transform))
+        };
         let mut config = Self::default();
-        config.add(columns, "", false, &mut |seen, id, name| {
-            let own = table.property(&format!("write.metadata.metrics.column.{name}"));
-            own.and_then(Mode::parse).or(default).unwrap_or({
-                // an upsert looks for keys by their bounds
-                if seen < limit || key.contains(&id) { Mode::DEFAULT } else { Mode::None }
-            })
+        config.add(columns, "", false, &mut |id, name| {
+            // an upsert looks for keys by their bounds
+            let kept = inferred.contains(&id) || key.contains(&id);
+            let default = default.unwrap_or(if kept { Mode::DEFAULT } else { Mode::None });
+            match table.property(&format!("{OF_COLUMN}{name}")) {
+                Some(own) => Mode::parse(own).unwrap_or(default),
+                None if matches!(default, Mode::None | Mode::Counts) && sorted(id) => Mode::DEFAULT,
+                None => default,
+            }
         });
         config
     }
@@ -80,7 +93,7 @@ impl MetricsConfig {
     /// Full bounds of all columns.
     pub(crate) fn full(columns: &[NestedFieldRef]) -> Self {
         let mut config = Self::default();
-        config.add(columns, "", false, &mut |_, _, _| Mode::Full);
+        config.add(columns, "", false, &mut |_, _| Mode::Full);
         config
     }
 
@@ -89,14 +102,14 @@ impl MetricsConfig {
         columns: &[NestedFieldRef],
         prefix: &str,
         repeated: bool,
-        mode: &mut impl FnMut(usize, i32, &str) -> Mode,
+        mode: &mut impl FnMut(i32, &str) -> Mode,
     ) {
         for column in columns {
             let name = format!("{prefix}{}", column.name);
             let nested = format!("{name}.");
             match column.field_type.as_ref() {
                 Type::Primitive(of) => {
-                    let mode = mode(self.leaves.len(), column.id, &name);
+                    let mode = mode(column.id, &name);
                     self.leaves.insert(column.id, Leaf { of: of.clone(), mode, repeated });
                 }
                 Type::Struct(fields) => self.add(fields.fields(), &nested, repeated, mode),
@@ -118,6 +131,45 @@ impl MetricsConfig {
             }
         }
         Some(bytes)
+    }
+}
+
+const OF_COLUMN: &str = "write.metadata.metrics.column.";
+
+/// Whether all columns with a metrics mode of their own are there (Java's `MetricsConfig.validateReferencedColumns`).
+///
+/// # Errors
+/// `unknown-column`.
+pub(crate) fn check_columns(properties: &HashMap<String, String>, schema: &Schema) -> Result<()> {
+    let mut named = properties.keys().filter_map(|key| Some((key, key.strip_prefix(OF_COLUMN)?)));
+    match named.find(|(_, column)| schema.field_by_name(column).is_none()) {
+        Some((key, column)) => {
+            let error = Error::new("unknown-column", format!("unknown column '{column}' in table property '{key}'"));
+            Err(error.with_detail(format!(
+                "Invalid metrics config, could not find column {column} from table prop {key} in schema"
+            )))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The first `limit` leaf columns: those of a struct before those nested in it (Java's `MetricsConfig.limitFieldIds`).
+fn first_leaves(columns: &[NestedFieldRef], limit: usize, leaves: &mut HashSet<i32>) {
+    for column in columns {
+        if column.field_type.is_primitive() && leaves.len() < limit {
+            leaves.insert(column.id);
+        }
+    }
+    for column in columns {
+        if leaves.len() >= limit {
+            return;
+        }
+        match column.field_type.as_ref() {
+            Type::Primitive(_) => {}
+            Type::Struct(nested) => first_leaves(nested.fields(), limit, leaves),
+            Type::List(list) => first_leaves(std::slice::from_ref(&list.element_field), limit, leaves),
+            Type::Map(map) => first_leaves(&[map.key_field.clone(), map.value_field.clone()], limit, leaves),
+        }
     }
 }
 
@@ -192,7 +244,7 @@ impl Metrics {
             let id = info.id();
             let Some(leaf) = config.leaves.get(&id) else { continue };
             *metrics.column_sizes.entry(id).or_default() += u64::try_from(chunk.compressed_size()).unwrap_or(0);
-            if leaf.mode == Mode::None {
+            if leaf.mode == Mode::None || leaf.repeated {
                 continue;
             }
             let values = u64::try_from(chunk.num_values()).unwrap_or(0);
@@ -201,7 +253,7 @@ impl Metrics {
             if let Some(nulls) = nulls {
                 *metrics.null_value_counts.entry(id).or_default() += nulls;
             }
-            if leaf.repeated || leaf.mode == Mode::Counts {
+            if leaf.mode == Mode::Counts {
                 continue;
             }
             let range = ranges.entry(id).or_default();

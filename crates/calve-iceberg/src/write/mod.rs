@@ -4,28 +4,49 @@
 //! 2. [`prepare`] refuses what cannot be written, before any row is read, and finds out which live rows an upsert may
 //!    replace (`live`).
 //! 3. [`Writer::write`] spreads the rows over writer tasks (`route`). Each keeps a file open per partition
-//!    (`fanout`); `append` writes rows as they come, `delta` one row per primary key.
+//!    (`fanout`); `append` writes rows as they come, `delta` one row per primary key, and takes rows
+//!    back (`change`).
 //! 4. [`Written`] is what a commit takes over. Until then every file is on a list (`upload`), and is deleted if
 //!    anything goes wrong.
 
 mod append;
+mod avro;
+mod change;
 mod delta;
 mod encode;
 mod fanout;
 mod file;
+mod file_options;
+mod find;
 mod job;
+mod key_values;
 mod keys;
+mod last_of_key;
 mod live;
 mod location;
+mod lookup;
 pub(crate) mod metrics;
 mod omitted;
 mod options;
+mod orc;
 mod output;
+mod overflow;
 mod parquet_schema;
-mod partition;
+pub(crate) mod partition;
 mod position_deletes;
+mod positions;
 mod prepare;
+mod replace;
+mod ranges;
 mod route;
+mod row_groups;
+mod row_level;
+mod row_level_carried;
+mod row_level_changes;
+mod row_level_files;
+mod row_level_whole;
+mod sort_key;
+mod sorted;
 #[cfg(test)]
 mod tests;
 mod transform;
@@ -34,6 +55,9 @@ mod upsert;
 
 pub use job::WriteProgress;
 pub use omitted::OmittedDeletes;
-pub use options::{DistributionMode, EqualityDeletes, WriteOptions};
+pub use options::{DistributionMode, EqualityDeletes, UpsertMode, WriteOptions};
 pub use output::Written;
+pub(crate) use partition::human;
 pub use prepare::{Writer, check, prepare};
+pub use row_level::{RowLevel, RowLevelCommand, RowLevelMode, RowLevelOptions, RowLevelWritten};
+pub(crate) use row_level_whole::WholeFiles;

@@ -8,7 +8,7 @@ use arrow::compute::cast;
 use async_trait::async_trait;
 use calve_types::{Error, Result};
 use futures::TryStreamExt;
-use iceberg::spec::NestedFieldRef;
+use iceberg::spec::{DataFileFormat, NestedFieldRef};
 use parquet::arrow::async_reader::{ParquetObjectReader, ParquetRecordBatchStreamBuilder};
 use parquet::arrow::{PARQUET_FIELD_ID_META_KEY, ProjectionMask};
 
@@ -21,7 +21,8 @@ use super::options::{EqualityDeletes, WriteOptions};
 use super::partition::Partition;
 use super::upload::{Uncommitted, from_parquet};
 use super::upsert::{Upsert, key_columns};
-use crate::commit::{CompleteDeletes, NewFile};
+use crate::commit::{CompleteDeletes, Completed, NewFile};
+use crate::scan::columns_of;
 use crate::table::Table;
 
 /// Data files of an upsert with keys for which no equality delete was written, because no live row could have them in
@@ -43,12 +44,12 @@ impl CompleteDeletes for OmittedDeletes {
 
     /// Deletes every key of the files, whatever `base` holds: the commit may have to be tried on yet another version.
     /// That is what Flink writes from the start, and it hits only rows older than the commit.
-    async fn complete(&self, base: &Table) -> Result<Vec<NewFile>> {
+    async fn complete(&self, base: &Table) -> Result<Completed> {
         let files = Uncommitted::new(self.table.io().clone());
         match self.write(base, &files).await {
-            Ok(written) => {
+            Ok(deletes) => {
                 files.keep();
-                Ok(written)
+                Ok(Completed { deletes, ..Completed::default() })
             }
             Err(error) => {
                 files.delete().await;
@@ -89,6 +90,13 @@ impl OmittedDeletes {
                 path: String::new(),
             });
             let location = file.file.file_path();
+            if file.file.file_format() != DataFileFormat::Parquet {
+                let mut rows = columns_of(&self.table, None, &file.file, &upsert.key).await?;
+                while let Some(columns) = rows.try_next().await? {
+                    writer.write(&key_rows(columns, &upsert.key)?, &partition).await?;
+                }
+                continue;
+            }
             let mut rows = read_keys(&self.table, location, &upsert.key).await?;
             while let Some(batch) = rows.try_next().await.map_err(|e| from_parquet(e, location))? {
                 writer.write(&as_written(&batch, &upsert.key)?, &partition).await?;
@@ -98,6 +106,13 @@ impl OmittedDeletes {
         files.sync_folders(job.locations.data_folder()).await?;
         Ok(written)
     }
+}
+
+/// Arrays of the key's columns as rows to write.
+fn key_rows(columns: Vec<ArrayRef>, key: &[NestedFieldRef]) -> Result<RecordBatch> {
+    let fields = key.iter().map(|column| crate::schema::arrow_field(column)).collect::<Result<Vec<_>>>()?;
+    let schema = Arc::new(arrow::datatypes::Schema::new(fields));
+    crate::error::Context::context(RecordBatch::try_new(schema, columns), || "read keys")
 }
 
 type KeyRows = parquet::arrow::async_reader::ParquetRecordBatchStream<ParquetObjectReader>;

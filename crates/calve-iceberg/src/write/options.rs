@@ -1,62 +1,14 @@
-//! How an INSERT writes: hint before SET before table property before default.
+//! How an INSERT writes: hint before SET before table property before default (Flink's `FlinkWriteConf`).
 
 use std::collections::BTreeMap;
 use std::thread::available_parallelism;
 
 use calve_types::{Error, Result};
-use iceberg::spec::MAIN_BRANCH;
-use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+use iceberg::spec::{DataFileFormat, MAIN_BRANCH};
 
+use super::file_options::{Content, FileOptions};
+use super::lookup::{Found, Lookup, boolean, integer, invalid, size};
 use crate::table::Table;
-
-/// Where an option is looked up, in this order.
-struct Lookup<'a> {
-    table: &'a Table,
-    hints: &'a BTreeMap<String, String>,
-    session: &'a BTreeMap<String, String>,
-}
-
-/// A value and the name it was given under.
-type Found<'a> = (&'a str, &'a str);
-
-impl<'a> Lookup<'a> {
-    /// The option `name` (hint, then SET), then the table property.
-    fn find(&self, name: &'a str, property: Option<&'a str>) -> Option<Found<'a>> {
-        let option = self.hints.get(name).or_else(|| self.session.get(name));
-        option
-            .map(|value| (name, value.as_str()))
-            .or_else(|| property.and_then(|p| self.table.property(p).map(|value| (p, value))))
-    }
-
-    fn hint(&self, name: &'a str) -> Option<Found<'a>> {
-        self.hints.get(name).map(|value| (name, value.as_str()))
-    }
-
-    fn property(&self, name: &'a str) -> Option<Found<'a>> {
-        self.table.property(name).map(|value| (name, value))
-    }
-}
-
-/// Java's `Boolean.parseBoolean`: only `true`, in any case, is true.
-fn boolean(found: Option<Found<'_>>, default: bool) -> bool {
-    found.map_or(default, |(_, value)| value.eq_ignore_ascii_case("true"))
-}
-
-fn invalid(name: &str, value: &str, expected: &str) -> Error {
-    Error::new("invalid-option", format!("invalid value '{value}' for option '{name}': expected {expected}"))
-}
-
-fn integer(found: Option<Found<'_>>, default: u64, least: u64) -> Result<u64> {
-    let Some((name, value)) = found else { return Ok(default) };
-    match value.trim().parse::<i64>().ok().and_then(|n| u64::try_from(n).ok()) {
-        Some(number) if number >= least => Ok(number),
-        _ => Err(invalid(name, value, &format!("a whole number from {least}"))),
-    }
-}
-
-fn size(found: Option<Found<'_>>, default: usize) -> Result<usize> {
-    Ok(usize::try_from(integer(found, default as u64, 1)?).unwrap_or(usize::MAX))
-}
 
 /// How rows are spread over writers (`write.distribution-mode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +34,10 @@ impl DistributionMode {
     }
 }
 
+/// How rows are counted to find the ranges of [`DistributionMode::Range`] (`range-distribution-statistics-type`). The values
+/// are checked for Flink's sake: the ranges come from one bounded sample, whatever the type.
+const STATISTICS_TYPES: &[&str] = &["Map", "Sketch", "Auto"];
+
 /// When an upsert writes an equality delete (`calve.upsert.equality-deletes`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EqualityDeletes {
@@ -91,6 +47,15 @@ pub enum EqualityDeletes {
     Always,
 }
 
+/// How an upsert deletes the older rows of its keys (`calve.upsert.mode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpsertMode {
+    /// By key, as Flink does: equality deletes, without a look at the rows.
+    Equality,
+    /// By position: the rows are looked for.
+    Position,
+}
+
 /// Everything an INSERT needs to know before it writes, with all priorities resolved.
 #[derive(Clone, Debug)]
 pub struct WriteOptions {
@@ -98,14 +63,16 @@ pub struct WriteOptions {
     pub(crate) overwrite: bool,
     pub(crate) branch: String,
     pub(crate) target_file_size: usize,
-    pub(crate) compression: Compression,
-    pub(crate) row_group_bytes: usize,
-    pub(crate) page_bytes: usize,
-    pub(crate) page_rows: usize,
-    pub(crate) dictionary_bytes: usize,
+    /// How data files are encoded.
+    pub(crate) data: FileOptions,
+    /// How delete files are encoded; their format is that of the data files.
+    pub(crate) deletes: FileOptions,
     pub(crate) distribution: DistributionMode,
+    /// What a sort key costs besides its rows, as a part of a writer's share of all rows.
+    pub(crate) key_weight: f64,
     pub(crate) writers: usize,
     pub(crate) equality_deletes: EqualityDeletes,
+    pub(crate) upsert_mode: UpsertMode,
     /// Field ids of the primary key, ascending.
     pub(crate) key: Vec<i32>,
 }
@@ -123,9 +90,9 @@ impl WriteOptions {
         overwrite: bool,
     ) -> Result<Self> {
         let options = Lookup { table, hints, session };
-        check_format(options.find("write-format", Some("write.format.default")))?;
+        let format = format(options.find("write-format", Some("write.format.default")))?;
         let distribution = options.find("distribution-mode", Some("write.distribution-mode"));
-        let writers = match options.hint("write-parallelism") {
+        let writers = match options.hint("write-parallelism", None).filter(|(_, value)| value.trim() != "-1") {
             found @ Some(_) => integer(found, 1, 1)?,
             None => {
                 let cores = available_parallelism().map_or(1, usize::from);
@@ -136,25 +103,25 @@ impl WriteOptions {
                 }
             }
         };
+        check_unused(&options)?;
         let mut key: Vec<i32> = table.metadata().current_schema().identifier_field_ids().collect();
         key.sort_unstable();
         Ok(Self {
             upsert: boolean(options.find("upsert-enabled", Some("write.upsert.enabled")), false),
-            overwrite: boolean(options.hint("overwrite-enabled"), overwrite),
-            branch: options.hint("branch").map_or(MAIN_BRANCH, |(_, value)| value).to_owned(),
+            overwrite: boolean(options.hint("overwrite-enabled", None), overwrite),
+            branch: options.hint("branch", None).map_or(MAIN_BRANCH, |(_, value)| value).to_owned(),
             target_file_size: size(
                 options.find("target-file-size-bytes", Some("write.target-file-size-bytes")),
                 512 << 20,
             )?,
-            compression: compression(&options)?,
-            row_group_bytes: size(options.property("write.parquet.row-group-size-bytes"), 128 << 20)?,
-            page_bytes: size(options.property("write.parquet.page-size-bytes"), 1 << 20)?,
-            page_rows: size(options.property("write.parquet.page-row-limit"), 20_000)?,
-            dictionary_bytes: size(options.property("write.parquet.dict-size-bytes"), 2 << 20)?,
+            data: FileOptions::resolve(&options, format, Content::Data)?,
+            deletes: FileOptions::resolve(&options, format, Content::Deletes)?,
             distribution: distribution
                 .map_or(Ok(DistributionMode::None), |(_, value)| DistributionMode::parse(value.trim()))?,
+            key_weight: key_weight(&options)?,
             writers: usize::try_from(writers).unwrap_or(usize::MAX).min(MAX_WRITERS),
             equality_deletes: equality_deletes(options.find(EQUALITY_DELETES, Some(EQUALITY_DELETES)))?,
+            upsert_mode: upsert_mode(options.find(UPSERT_MODE, Some(UPSERT_MODE)))?,
             key,
         })
     }
@@ -164,21 +131,78 @@ impl WriteOptions {
         &self.branch
     }
 
+    /// With another primary key than the table's identifier fields: that of a definition which stands for the table.
+    pub fn with_key(self, mut key: Vec<i32>) -> Self {
+        key.sort_unstable();
+        Self { key, ..self }
+    }
+
     /// Whether the table has a primary key, so that rows must come in one stream, in order.
     pub fn is_keyed(&self) -> bool {
         !self.key.is_empty()
+    }
+
+    /// Whether the partitions that rows go to are replaced.
+    pub fn is_overwrite(&self) -> bool {
+        self.overwrite
     }
 
     /// Whether rows replace older rows with the same key.
     pub fn is_upsert(&self) -> bool {
         self.upsert
     }
+
+    /// Whether an upsert finds older rows and deletes them by position.
+    pub fn replaces_by_position(&self) -> bool {
+        self.upsert && self.upsert_mode == UpsertMode::Position
+    }
 }
 
 const EQUALITY_DELETES: &str = "calve.upsert.equality-deletes";
+const UPSERT_MODE: &str = "calve.upsert.mode";
 
 /// More tasks than this only cost memory.
 const MAX_WRITERS: usize = 128;
+
+/// Options without an effect of their own in calve, with values Flink would refuse.
+fn check_unused(options: &Lookup<'_>) -> Result<()> {
+    // Flink's committer makes an empty commit after so many checkpoints without files; bounded input has no checkpoints
+    integer(options.property("flink.max-continuous-empty-commits"), 10, 1).map_err(|error| {
+        error.with_detail("flink.max-continuous-empty-commits must be positive")
+    })?;
+    // a table is loaded for every statement, and its files outlive no credentials
+    if let Some((name, value)) = options.find("table-refresh-interval", None)
+        && calve_options::parse_duration(value).is_none()
+    {
+        return Err(invalid(name, value, "a duration such as '10s' or '1 min'"));
+    }
+    // there are no columns of type VARIANT
+    size(options.hint("variant-inference-buffer-size", Some("write.parquet.variant-inference-buffer-size")), 100)?;
+    if let Some((name, value)) = options.find("range-distribution-statistics-type", None)
+        && !STATISTICS_TYPES.contains(&value)
+    {
+        // Flink reads it with Enum.valueOf, which knows one spelling
+        return Err(invalid(name, value, "Auto, Map or Sketch")
+            .with_detail(format!("No enum constant org.apache.iceberg.flink.sink.shuffle.StatisticsType.{value}")));
+    }
+    Ok(())
+}
+
+/// `range-distribution-sort-key-base-weight`, percent of a writer's share; Flink takes any number.
+fn key_weight(options: &Lookup<'_>) -> Result<f64> {
+    let Some((name, value)) = options.find("range-distribution-sort-key-base-weight", None) else { return Ok(0.0) };
+    let percent = value.trim().parse::<f64>().ok().filter(|percent| percent.is_finite());
+    Ok(percent.ok_or_else(|| invalid(name, value, "a number"))?.max(0.0) / 100.0)
+}
+
+fn upsert_mode(found: Option<Found<'_>>) -> Result<UpsertMode> {
+    let Some((name, value)) = found else { return Ok(UpsertMode::Equality) };
+    match value.trim().to_ascii_lowercase().as_str() {
+        "equality" => Ok(UpsertMode::Equality),
+        "position" => Ok(UpsertMode::Position),
+        _ => Err(invalid(name, value, "equality or position")),
+    }
+}
 
 fn equality_deletes(found: Option<Found<'_>>) -> Result<EqualityDeletes> {
     let Some((name, value)) = found else { return Ok(EqualityDeletes::Needed) };
@@ -189,49 +213,14 @@ fn equality_deletes(found: Option<Found<'_>>) -> Result<EqualityDeletes> {
     }
 }
 
-fn check_format(found: Option<Found<'_>>) -> Result<()> {
-    let Some((_, value)) = found else { return Ok(()) };
-    match value.to_ascii_lowercase().as_str() {
-        "parquet" => Ok(()),
-        format @ ("avro" | "orc") => Err(Error::unsupported(format!("write-format '{format}'"))
-            .with_hint("set 'write-format' = 'parquet' in an OPTIONS hint to write Parquet files to this table")),
+fn format(found: Option<Found<'_>>) -> Result<DataFileFormat> {
+    let Some((_, value)) = found else { return Ok(DataFileFormat::Parquet) };
+    match value.trim().to_ascii_lowercase().as_str() {
+        "parquet" => Ok(DataFileFormat::Parquet),
+        "avro" => Ok(DataFileFormat::Avro),
+        "orc" => Ok(DataFileFormat::Orc),
         _ => Err(Error::new("invalid-option", format!("invalid file format '{value}'"))
             .with_detail(format!("Invalid file format: {value}"))
-            .with_hint("use 'parquet'")),
+            .with_hint("use 'parquet', 'avro' or 'orc'")),
     }
-}
-
-fn compression(options: &Lookup<'_>) -> Result<Compression> {
-    let codec = options.find("compression-codec", Some("write.parquet.compression-codec"));
-    let level = options
-        .find("compression-level", Some("write.parquet.compression-level"))
-        // Java keeps the word for "no level"
-        .filter(|(_, value)| !value.trim().is_empty() && !value.eq_ignore_ascii_case("null"));
-    let level = level
-        .map(|(name, value)| {
-            value.trim().parse::<i32>().map(|n| (name, n)).map_err(|_| invalid(name, value, "a whole number"))
-        })
-        .transpose()?;
-    let (name, value) = codec.unwrap_or(("compression-codec", "zstd"));
-    let bad_level = |e: parquet::errors::ParquetError| {
-        let (name, level) = level.unwrap_or_default();
-        Error::new("invalid-option", format!("invalid value '{level}' for option '{name}'")).with_detail(e.to_string())
-    };
-    Ok(match value.trim().to_ascii_lowercase().as_str() {
-        "zstd" => Compression::ZSTD(match level {
-            Some((_, level)) => ZstdLevel::try_new(level).map_err(bad_level)?,
-            // the default of Iceberg's Java library
-            None => ZstdLevel::try_new(3).map_err(bad_level)?,
-        }),
-        "gzip" => Compression::GZIP(match level {
-            Some((_, level)) => GzipLevel::try_new(u32::try_from(level).unwrap_or(u32::MAX)).map_err(bad_level)?,
-            None => GzipLevel::default(),
-        }),
-        "snappy" => Compression::SNAPPY,
-        // Parquet's first LZ4 is deprecated: its framing was never specified
-        "lz4" | "lz4_raw" => Compression::LZ4_RAW,
-        "uncompressed" | "none" => Compression::UNCOMPRESSED,
-        "brotli" | "lzo" => return Err(Error::unsupported(format!("{name} '{value}'"))),
-        _ => return Err(invalid(name, value, "zstd, gzip, snappy, lz4 or uncompressed")),
-    })
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::find::{PositionUpsert, WrittenKeys};
 use super::omitted::OmittedDeletes;
 use super::upload::Uncommitted;
-use crate::commit::{Append, CompleteDeletes, NewFile, Operation, RowDelta};
+use crate::commit::{FileId, Append, CompleteDeletes, NewFile, Operation, ReplacePartitions, RowDelta};
 use crate::table::Table;
 
 /// The files of one writer.
@@ -15,6 +16,8 @@ pub(crate) struct Output {
     pub(crate) rows: u64,
     pub(crate) equality_deletes: u64,
     pub(crate) position_deletes: u64,
+    /// The keys of an upsert by position.
+    pub(crate) keys: WrittenKeys,
     /// Data files with keys that may need equality deletes if the table changes before the commit.
     pub(crate) omitted: Vec<NewFile>,
 }
@@ -27,6 +30,7 @@ impl Output {
         self.equality_deletes += other.equality_deletes;
         self.position_deletes += other.position_deletes;
         self.omitted.extend(other.omitted);
+        self.keys.extend(other.keys);
     }
 }
 
@@ -45,6 +49,12 @@ pub struct Written {
     pub position_deletes: u64,
     /// Equality deletes that were not needed when the writer was prepared.
     pub omitted: Option<Arc<OmittedDeletes>>,
+    /// Of an upsert by position: what finds its deletes again.
+    pub(crate) found: Option<Arc<PositionUpsert>>,
+    /// Delete files that `deletes` replace.
+    pub(crate) removed: Vec<FileId>,
+    /// Whether the partitions of the data files are replaced.
+    pub(crate) overwrite: bool,
     pub(crate) files: Uncommitted,
 }
 
@@ -54,17 +64,28 @@ impl Written {
         self.data.is_empty() && self.deletes.is_empty()
     }
 
+    /// Whether the partitions of the data files are replaced.
+    pub fn is_overwrite(&self) -> bool {
+        self.overwrite
+    }
+
     /// The change to commit. From now on the files belong to the commit: if it is definitely rejected, call
     /// [`Written::discard`].
     pub fn to_operation(&self) -> Operation {
         self.files.keep();
-        if self.deletes.is_empty() && self.omitted.is_none() {
+        if self.overwrite {
+            return Operation::ReplacePartitions(ReplacePartitions { data: self.data.clone() });
+        }
+        let omitted = self.omitted.clone().map(|omitted| omitted as Arc<dyn CompleteDeletes>);
+        let omitted = omitted.or_else(|| Some(self.found.clone()? as Arc<dyn CompleteDeletes>));
+        if self.deletes.is_empty() && omitted.is_none() {
             return Operation::Append(Append { data: self.data.clone() });
         }
         Operation::RowDelta(RowDelta {
             data: self.data.clone(),
             deletes: self.deletes.clone(),
-            omitted: self.omitted.clone().map(|omitted| omitted as Arc<dyn CompleteDeletes>),
+            removed: self.removed.clone(),
+            omitted,
         })
     }
 

@@ -14,7 +14,7 @@ use arrow::row::{RowConverter, SortField};
 use calve_types::{Error, Result};
 use hashbrown::HashMap;
 use iceberg::spec::{
-    Literal, NestedFieldRef, PartitionSpec, PrimitiveLiteral, PrimitiveType, Schema, Struct, Transform, Type,
+    Literal, NestedFieldRef, PartitionSpec, PrimitiveLiteral, PrimitiveType, Schema, Struct, StructType, Transform, Type,
 };
 
 use super::location::url_encode;
@@ -255,7 +255,7 @@ pub(crate) fn path_of(columns: &[NestedFieldRef], id: i32) -> Option<Vec<usize>>
 }
 
 /// The column at a path; NULL where a struct above it is NULL.
-fn descend(columns: &[ArrayRef], path: &[usize]) -> Result<ArrayRef> {
+pub(crate) fn descend(columns: &[ArrayRef], path: &[usize]) -> Result<ArrayRef> {
     let missing = || Error::internal("a batch lacks the source column of a partition field");
     let (first, rest) = path.split_first().ok_or_else(missing)?;
     let mut array = columns.get(*first).ok_or_else(missing)?.clone();
@@ -270,7 +270,7 @@ fn descend(columns: &[ArrayRef], path: &[usize]) -> Result<ArrayRef> {
 }
 
 /// The Arrow type of partition values, as [`apply`] makes them.
-fn arrow_type(result: &PrimitiveType) -> Result<ArrowType> {
+pub(crate) fn arrow_type(result: &PrimitiveType) -> Result<ArrowType> {
     calve_types::arrow::to_arrow(&crate::schema::flink_type(&Type::Primitive(result.clone()))?)
 }
 
@@ -314,6 +314,25 @@ pub(crate) fn literal(array: &ArrayRef, row: usize, of: &PrimitiveType) -> Resul
     Ok(Some(Literal::Primitive(value)))
 }
 
+/// Java's `PartitionSpec.partitionToPath`, in full: the name of a partition in the summary of a snapshot. `types` is the
+/// type of the spec's partitions.
+pub(crate) fn partition_path(spec: &PartitionSpec, types: &StructType, values: &Struct) -> String {
+    let mut path = String::new();
+    for ((field, value), of) in spec.fields().iter().zip(values.iter()).zip(types.fields()) {
+        let text = match (value, of.field_type.as_ref()) {
+            (Some(value), Type::Primitive(result)) => human(field.transform, result, value),
+            _ => "null".to_owned(),
+        };
+        if !path.is_empty() {
+            path.push('/');
+        }
+        path.push_str(&url_encode(&field.name));
+        path.push('=');
+        path.push_str(&url_encode(&text));
+    }
+    path
+}
+
 /// File systems limit a name to 255 bytes; the partition is in the metadata anyway.
 const LONGEST_FOLDER: usize = 200;
 
@@ -326,7 +345,7 @@ fn folder(name: &str, value: &str) -> String {
 }
 
 /// A partition value for people, as Java's transforms print it.
-fn human(transform: Transform, result: &PrimitiveType, value: &Literal) -> String {
+pub(crate) fn human(transform: Transform, result: &PrimitiveType, value: &Literal) -> String {
     let Literal::Primitive(value) = value else { return "null".to_owned() };
     match (transform, result, value) {
         (Transform::Year, _, PrimitiveLiteral::Int(v)) => format!("{:04}", 1970 + i64::from(*v)),
@@ -339,16 +358,16 @@ fn human(transform: Transform, result: &PrimitiveType, value: &Literal) -> Strin
         (_, PrimitiveType::Date, PrimitiveLiteral::Int(v)) => date(*v),
         (_, PrimitiveType::Time, PrimitiveLiteral::Long(v)) => time(v.wrapping_mul(1_000)),
         (_, PrimitiveType::Timestamp, PrimitiveLiteral::Long(v)) => timestamp(*v, 1_000_000),
-        (_, PrimitiveType::Timestamptz, PrimitiveLiteral::Long(v)) => timestamp(*v, 1_000_000) + "Z",
+        (_, PrimitiveType::Timestamptz, PrimitiveLiteral::Long(v)) => timestamp(*v, 1_000_000) + "+00:00",
         (_, PrimitiveType::TimestampNs, PrimitiveLiteral::Long(v)) => timestamp(*v, 1_000_000_000),
-        (_, PrimitiveType::TimestamptzNs, PrimitiveLiteral::Long(v)) => timestamp(*v, 1_000_000_000) + "Z",
+        (_, PrimitiveType::TimestamptzNs, PrimitiveLiteral::Long(v)) => timestamp(*v, 1_000_000_000) + "+00:00",
         (_, PrimitiveType::Decimal { scale, .. }, PrimitiveLiteral::Int128(v)) => decimal(*v, *scale as usize),
         (_, PrimitiveType::Uuid, PrimitiveLiteral::UInt128(v)) => uuid::Uuid::from_u128(*v).to_string(),
         (_, _, PrimitiveLiteral::Boolean(v)) => v.to_string(),
         (_, _, PrimitiveLiteral::Int(v)) => v.to_string(),
         (_, _, PrimitiveLiteral::Long(v)) => v.to_string(),
-        (_, _, PrimitiveLiteral::Float(v)) => format!("{:?}", v.0),
-        (_, _, PrimitiveLiteral::Double(v)) => format!("{:?}", v.0),
+        (_, _, PrimitiveLiteral::Float(v)) => float(v.0.into(), format!("{:?}", v.0), format!("{:e}", v.0)),
+        (_, _, PrimitiveLiteral::Double(v)) => float(v.0, format!("{:?}", v.0), format!("{:e}", v.0)),
         (_, _, PrimitiveLiteral::Int128(v)) => v.to_string(),
         (_, _, PrimitiveLiteral::UInt128(v)) => v.to_string(),
         (_, _, PrimitiveLiteral::String(v)) => v.clone(),
@@ -378,10 +397,36 @@ fn time(nanos_of_day: i64) -> String {
     text
 }
 
+/// Java's `ISO_LOCAL_DATE_TIME`: always with seconds, no more of them than needed; years of more than four digits have a
+/// sign, and those before 0 have four digits.
 fn timestamp(value: i64, per_second: i64) -> String {
     let per_day = per_second * 86_400;
     let nanos = value.rem_euclid(per_day) * (1_000_000_000 / per_second);
-    format!("{}T{}", date(value.div_euclid(per_day) as i32), time(nanos))
+    let (year, month, day) = civil(value.div_euclid(per_day) as i32);
+    let sign = match year {
+        ..0 => "-",
+        0..=9_999 => "",
+        _ => "+",
+    };
+    let (seconds, nanos) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+    let time = format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    let fraction = if nanos == 0 { String::new() } else { format!(".{nanos:09}") };
+    format!("{sign}{:04}-{month:02}-{day:02}T{time}{}", year.unsigned_abs(), fraction.trim_end_matches('0'))
+}
+
+/// Java's `Double.toString`, from the value in Rust's two notations: with a power of ten from ten million on, and below a
+/// thousandth.
+fn float(value: f64, plain: String, scientific: String) -> String {
+    match value.abs() {
+        v if v.is_nan() => "NaN".to_owned(),
+        v if v.is_infinite() => if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
+        v if v == 0.0 || (1e-3..1e7).contains(&v) => plain,
+        _ => match scientific.split_once('e') {
+            Some((digits, power)) if digits.contains('.') => format!("{digits}E{power}"),
+            Some((digits, power)) => format!("{digits}.0E{power}"),
+            None => scientific,
+        },
+    }
 }
 
 fn decimal(unscaled: i128, scale: usize) -> String {

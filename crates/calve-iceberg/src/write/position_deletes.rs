@@ -1,5 +1,4 @@
-//! Rows of this commit's own files that a later row of the commit replaced: position delete files (format version 2)
-//! or deletion vectors (3).
+//! Deleted rows as files: position delete files (format version 2) or deletion vectors (3), one for every data file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use roaring::RoaringTreemap;
 use super::fanout::{FileNumber, Finished};
 use super::file::{FileKind, FileWriter};
 use super::job::Job;
+use super::partition::Partition;
 use super::upload::Upload;
 use crate::commit::NewFile;
 use crate::error::Context;
@@ -33,10 +33,19 @@ pub(crate) type Positions = BTreeMap<FileNumber, RoaringTreemap>;
 /// Files written at the same time.
 const PARALLEL: usize = 8;
 
-/// Writes the deletes as files; `first_name` is the first file count not yet used by this writer.
+/// A data file with deleted rows.
+#[derive(Clone, Debug)]
+pub(crate) struct About {
+    /// Its location as the table's metadata spells it.
+    pub(crate) path: String,
+    pub(crate) partition: Arc<Partition>,
+}
+
+/// Writes deletes of rows of this commit's own files, which a later row of the commit replaced; `first_name` is the first
+/// file count not yet used by this writer.
 ///
 /// # Errors
-/// `not-supported` for a table of format version 1; `io`.
+/// As [`write_about`].
 pub(crate) async fn write(
     job: &Arc<Job>,
     writer: usize,
@@ -44,16 +53,32 @@ pub(crate) async fn write(
     positions: Positions,
     data: &[Finished],
 ) -> Result<Vec<NewFile>> {
-    if positions.is_empty() {
-        return Ok(Vec::new());
-    }
     let mut about = Vec::with_capacity(positions.len());
     for (number, positions) in positions {
         let index = data.binary_search_by_key(&number, |finished| finished.number);
         let finished = index.ok().and_then(|index| data.get(index));
-        about.push((finished.ok_or_else(|| Error::internal("deletes of an unknown file"))?, positions));
+        let finished = finished.ok_or_else(|| Error::internal("deletes of an unknown file"))?;
+        let path = finished.file.file.file_path().to_owned();
+        about.push((About { path, partition: finished.partition.clone() }, positions));
     }
-    let kind = match job.version() {
+    write_about(job, job.version(), writer, first_name, &about).await
+}
+
+/// Writes the deleted positions of data files for a table of this format version.
+///
+/// # Errors
+/// `upsert-format-v1` for a table of format version 1; `io`.
+pub(crate) async fn write_about(
+    job: &Arc<Job>,
+    version: FormatVersion,
+    writer: usize,
+    first_name: usize,
+    about: &[(About, RoaringTreemap)],
+) -> Result<Vec<NewFile>> {
+    if about.is_empty() {
+        return Ok(Vec::new());
+    }
+    let kind = match version {
         FormatVersion::V1 => return Err(no_deletes_in_v1()),
         FormatVersion::V2 => Some(Arc::new(FileKind::position_deletes(&job.options, columns())?)),
         FormatVersion::V3 => None,
@@ -100,11 +125,11 @@ async fn position_file(
     kind: &Arc<FileKind>,
     writer: usize,
     name: usize,
-    data: &Finished,
+    data: &About,
     positions: &RoaringTreemap,
 ) -> Result<NewFile> {
     let location = job.locations.file(&data.partition.path, writer, name, kind.suffix);
-    let referenced = data.file.file.file_path();
+    let referenced = data.path.as_str();
     let mut file = FileWriter::open(kind, &data.partition, &job.files, job.table.io(), &location)?;
     let schema = crate::schema::to_arrow(
         &iceberg::spec::Schema::builder().with_fields(columns()).build().context(|| "make a position delete file")?,
@@ -135,10 +160,10 @@ async fn vector_file(
     job: &Arc<Job>,
     writer: usize,
     name: usize,
-    data: &Finished,
+    data: &About,
     positions: &RoaringTreemap,
 ) -> Result<NewFile> {
-    let referenced = data.file.file.file_path();
+    let referenced = data.path.as_str();
     let blob = vector(positions)?;
     let offset = PUFFIN_MAGIC.len();
     let footer = serde_json::json!({

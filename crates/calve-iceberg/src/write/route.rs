@@ -3,24 +3,29 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::Int8Type;
+use arrow::array::{Array, RecordBatch};
 use calve_types::{Error, Result};
 use datafusion::common::DataFusionError;
-use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use futures::StreamExt;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
 use super::append::AppendWriter;
+use super::change::{Changes, split_changes, take_changes};
 use super::delta::DeltaWriter;
 use super::file::FileKind;
 use super::job::Job;
 use super::keys::{KeyEncoder, Keys};
 use super::options::DistributionMode;
 use super::output::Output;
+use super::overflow::Overflow;
 use super::partition::{Partitioner, split_by};
 use super::prepare::Writer;
+use super::replace::ReplaceWriter;
+use super::ranges::Ranges;
+use super::sort_key::SortKey;
+use super::sorted::{sorted, without_key};
 use super::upsert::Upsert;
 use crate::error::Context;
 
@@ -89,7 +94,7 @@ pub(crate) fn from_input(error: DataFusionError) -> Error {
         }
         None
     }
-    ours(&error).unwrap_or_else(|| match &error {
+    ours(&error).unwrap_or_else(|| match error.find_root() {
         DataFusionError::ResourcesExhausted(_) => Error::new("out-of-memory", error.strip_backtrace()),
         DataFusionError::NotImplemented(_) => Error::unsupported(error.strip_backtrace()),
         DataFusionError::Internal(_) => Error::internal(error.strip_backtrace()),
@@ -97,31 +102,7 @@ pub(crate) fn from_input(error: DataFusionError) -> Error {
     })
 }
 
-type Message = (RecordBatch, Option<Keys>, What);
-
-/// What the rows of a batch are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
-    /// New ones.
-    Rows,
-    /// Rows that are no more: their keys are deleted.
-    Gone,
-}
-
-/// The table's columns of a batch, and what its rows are: a column more has kinds of changes, which are of one sort in a
-/// batch.
-fn split_changes(batch: RecordBatch, width: usize) -> Result<(RecordBatch, What)> {
-    let Some(ops) = batch.columns().get(width) else { return Ok((batch, What::Rows)) };
-    let ops = ops.as_primitive_opt::<Int8Type>().ok_or_else(|| Error::internal("changes that are no numbers"))?;
-    let gone = ops.values().iter().filter(|op| **op != 0).count();
-    let what = match gone {
-        0 => What::Rows,
-        n if n == batch.num_rows() => What::Gone,
-        _ => return Err(Error::internal("a batch of rows that come and rows that go")),
-    };
-    let columns: Vec<usize> = (0..width).collect();
-    Ok((batch.project(&columns).context(|| "select the table's columns")?, what))
-}
+type Message = (RecordBatch, Option<Keys>, Changes);
 
 /// Which writer a row goes to.
 enum Route {
@@ -129,6 +110,8 @@ enum Route {
     Turns(usize),
     /// By partition.
     Partition(Partitioner),
+    /// By ranges of the sort order.
+    Range(Ranges),
     /// By key.
     Key,
 }
@@ -136,7 +119,7 @@ enum Route {
 struct Router<'a> {
     job: &'a Job,
     route: Route,
-    encoder: Option<KeyEncoder>,
+    encoder: Option<Arc<KeyEncoder>>,
     key_columns: &'a [usize],
     /// Columns of the table.
     width: usize,
@@ -149,10 +132,8 @@ impl Router<'_> {
         if batch.num_rows() == 0 {
             return Ok(true);
         }
-        let (batch, what) = split_changes(batch, self.width)?;
-        if what == What::Rows {
-            self.job.progress.rows.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
-        }
+        let (batch, changes) = split_changes(batch, self.width)?;
+        self.job.progress.rows.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
         let keys = match &self.encoder {
             Some(encoder) => {
                 let columns = batch.project(self.key_columns).context(|| "select key columns")?;
@@ -162,18 +143,19 @@ impl Router<'_> {
         };
         let count = self.senders.len();
         let writers = match (&mut self.route, &keys) {
-            _ if count == 1 => return self.to(0, batch, keys, what).await,
+            _ if count == 1 => return self.to(0, batch, keys, changes).await,
             (Route::Partition(partitioner), _) => {
                 let mut numbers = partitioner.assign(batch.columns(), batch.num_rows())?;
                 numbers.iter_mut().for_each(|number| *number %= count);
                 numbers
             }
+            (Route::Range(ranges), _) => ranges.writers(&batch)?,
             (Route::Key, Some(keys)) => keys.writers(count),
             (Route::Key, None) => return Err(Error::internal("rows without keys")),
             (Route::Turns(turn), _) => {
                 *turn = (*turn + 1) % count;
                 let writer = *turn;
-                return self.to(writer, batch, keys, what).await;
+                return self.to(writer, batch, keys, changes).await;
             }
         };
         for part in split_by(&batch, &writers)? {
@@ -181,16 +163,17 @@ impl Router<'_> {
                 (Some(keys), Some(indices)) => Some(keys.take(indices)),
                 (keys, _) => keys.clone(),
             };
-            if !self.to(part.number, part.rows, keys, what).await? {
+            let changes = take_changes(&changes, part.indices.as_ref());
+            if !self.to(part.number, part.rows, keys, changes).await? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    async fn to(&mut self, writer: usize, batch: RecordBatch, keys: Option<Keys>, what: What) -> Result<bool> {
+    async fn to(&mut self, writer: usize, batch: RecordBatch, keys: Option<Keys>, changes: Changes) -> Result<bool> {
         let sender = self.senders.get(writer).ok_or_else(|| Error::internal("unknown writer"))?;
-        Ok(sender.send((batch, keys, what)).await.is_ok())
+        Ok(sender.send((batch, keys, changes)).await.is_ok())
     }
 }
 
@@ -206,29 +189,48 @@ pub(crate) async fn run(
     head: Vec<RecordBatch>,
     input: Option<SendableRecordBatchStream>,
 ) -> Result<Output> {
-    let keyed = job.options.is_keyed();
+    // an overwrite has one row per key by now
+    let keyed = job.options.is_keyed() && !job.options.overwrite;
     let mut tasks = JoinSet::new();
     let mut senders = Vec::with_capacity(job.writers);
     for number in 0..job.writers {
         let (sender, receiver) = mpsc::channel(IN_FLIGHT);
         senders.push(sender);
-        if keyed {
-            let delta = DeltaWriter::new(job, kind, upsert, &writer.key_columns, number)?;
+        if keyed && writer.by_position() {
+            let replace = ReplaceWriter::new(job, kind, &writer.key_columns, number)?;
+            tasks.spawn(async move { (number, write_replace(replace, receiver).await) });
+        } else if keyed {
+            let delta = DeltaWriter::new(job, kind, upsert, writer.retract.as_ref(), &writer.key_columns, number)?;
             tasks.spawn(async move { (number, write_delta(delta, receiver).await) });
         } else {
-            let append = AppendWriter::new(job, kind, number)?;
-            tasks.spawn(async move { (number, write_append(append, receiver).await) });
+            match writer.sort_key()? {
+                Some(key) => {
+                    let (append, context) = (AppendWriter::new(job, kind, number)?, writer.context.clone());
+                    tasks.spawn(async move { (number, write_sorted(append, key, &context, receiver).await) });
+                }
+                None => {
+                    let overflow = writer.partition_key()?.map(|key| Overflow::new(key, &writer.context));
+                    let append = AppendWriter::new(job, kind, number)?.with_overflow(overflow);
+                    tasks.spawn(async move { (number, write_append(append, receiver).await) });
+                }
+            }
         }
     }
     let partitioned = !job.table.metadata().default_partition_spec().is_unpartitioned();
     let router = Router {
         job,
         route: match job.options.distribution {
+            // the older row of a key may be in another partition
+            _ if keyed && writer.by_position() => Route::Key,
             DistributionMode::Hash if partitioned => Route::Partition(job.partitioner()?),
             _ if keyed => Route::Key,
+            DistributionMode::Range => match writer.range_key()? {
+                Some(key) => Route::Range(Ranges::new(key, &head, job.writers, job.options.key_weight)?),
+                None => Route::Turns(0),
+            },
             _ => Route::Turns(0),
         },
-        encoder: if keyed { Some(KeyEncoder::new(&writer.key)?) } else { None },
+        encoder: if keyed { Some(writer.encoder.clone()) } else { None },
         key_columns: &writer.key_columns,
         width: job.table.metadata().current_schema().as_struct().fields().len(),
         senders,
@@ -276,8 +278,8 @@ async fn feed(mut router: Router<'_>, head: Vec<RecordBatch>, input: Option<Send
 }
 
 async fn write_append(mut writer: AppendWriter, mut input: mpsc::Receiver<Message>) -> Result<Output> {
-    while let Some((batch, _, what)) = input.recv().await {
-        if what == What::Gone {
+    while let Some((batch, _, changes)) = input.recv().await {
+        if changes.is_some() {
             return Err(Error::internal("rows that go, without a key"));
         }
         writer.write(&batch).await?;
@@ -285,14 +287,37 @@ async fn write_append(mut writer: AppendWriter, mut input: mpsc::Receiver<Messag
     writer.finish().await
 }
 
-async fn write_delta(mut writer: DeltaWriter, mut input: mpsc::Receiver<Message>) -> Result<Output> {
-    while let Some((batch, keys, what)) = input.recv().await {
-        if what == What::Gone {
-            writer.delete(&batch).await?;
-            continue;
-        }
+/// As [`write_append`], in the order of `key`.
+async fn write_sorted(
+    mut writer: AppendWriter,
+    key: SortKey,
+    context: &Arc<TaskContext>,
+    input: mpsc::Receiver<Message>,
+) -> Result<Output> {
+    let rows = futures::stream::unfold(input, |mut input| async move {
+        let (batch, _, changes) = input.recv().await?;
+        let rows = if changes.is_some() { Err(Error::internal("rows that go, without a key")) } else { Ok(batch) };
+        Some((rows, input))
+    });
+    let mut rows = sorted(Box::pin(rows), move |rows| key.keys(rows), context).await?;
+    while let Some(batch) = rows.next().await {
+        writer.write(&without_key(&batch.map_err(from_input)?)?.0).await?;
+    }
+    writer.finish().await
+}
+
+async fn write_replace(mut writer: ReplaceWriter, mut input: mpsc::Receiver<Message>) -> Result<Output> {
+    while let Some((batch, keys, changes)) = input.recv().await {
         let keys = keys.ok_or_else(|| Error::internal("rows without keys"))?;
-        writer.write(&batch, &keys).await?;
+        writer.write(&batch, &keys, &changes).await?;
+    }
+    writer.finish().await
+}
+
+async fn write_delta(mut writer: DeltaWriter, mut input: mpsc::Receiver<Message>) -> Result<Output> {
+    while let Some((batch, keys, changes)) = input.recv().await {
+        let keys = keys.ok_or_else(|| Error::internal("rows without keys"))?;
+        writer.write(&batch, &keys, &changes).await?;
     }
     writer.finish().await
 }

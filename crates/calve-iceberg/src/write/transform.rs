@@ -134,7 +134,7 @@ pub(crate) fn minimal_bytes(mut bytes: &[u8]) -> &[u8] {
 }
 
 /// 32-bit Murmur3, x86 variant, seed 0 (Iceberg spec, appendix B).
-fn murmur3(bytes: &[u8]) -> u32 {
+pub(crate) fn murmur3(bytes: &[u8]) -> u32 {
     let mix = |k: u32| k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
     let (blocks, tail) = bytes.as_chunks::<4>();
     let mut hash = 0_u32;

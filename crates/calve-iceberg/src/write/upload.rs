@@ -158,12 +158,20 @@ impl Upload {
         self.finish().await
     }
 
-    async fn add(&mut self, bytes: Bytes) -> Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
+    /// Takes bytes to be written with the next ones.
+    pub(crate) fn hold(&mut self, bytes: Bytes) {
+        if !bytes.is_empty() {
+            self.pending_bytes += bytes.len();
+            self.pending.push(bytes);
         }
-        self.pending_bytes += bytes.len();
-        self.pending.push(bytes);
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// `io`.
+    pub(crate) async fn add(&mut self, bytes: Bytes) -> Result<()> {
+        self.hold(bytes);
         if self.pending_bytes >= PART { self.send().await } else { Ok(()) }
     }
 
@@ -185,7 +193,11 @@ impl Upload {
         parts.put_part(payload).await.context(|| format!("write the file '{}'", self.location))
     }
 
-    async fn finish(&mut self) -> Result<()> {
+    /// Ends the file; it is durable then.
+    ///
+    /// # Errors
+    /// `io`.
+    pub(crate) async fn finish(&mut self) -> Result<()> {
         if self.parts.is_some() && self.pending_bytes > 0 {
             self.send().await?;
         }

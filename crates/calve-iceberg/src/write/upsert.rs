@@ -8,10 +8,10 @@ use iceberg::spec::{NestedFieldRef, PrimitiveType, Schema, Type};
 use super::file::FileKind;
 use super::live::DeleteTargets;
 
-/// What all writers of an upsert share.
+/// What all writers that delete rows of older commits share.
 #[derive(Clone)]
 pub(crate) struct Upsert {
-    /// The key columns.
+    /// The columns of the equality deletes: those of the key, or all where whole rows are taken back.
     pub(crate) key: Vec<NestedFieldRef>,
     pub(crate) kind: Arc<FileKind>,
     pub(crate) targets: Arc<DeleteTargets>,

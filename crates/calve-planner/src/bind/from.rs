@@ -433,7 +433,7 @@ fn lateral_drops_rows(query: &Rel) -> Result<()> {
 }
 
 /// Refuses a name that stands twice in FROM.
-fn named_once(left: &Namespace, right: &Namespace, factor: &ast::TableFactor) -> Result<()> {
+pub(super) fn named_once(left: &Namespace, right: &Namespace, factor: &ast::TableFactor) -> Result<()> {
     let known = |name: &str| left.tables.iter().any(|t| t.name.as_deref() == Some(name));
     let Some(name) = right.tables.iter().filter_map(|t| t.name.as_deref()).find(|name| known(name)) else {
         return Ok(());

@@ -280,7 +280,7 @@ fn check(values: &[Named], table: &TableEntry, columns: &[&Column]) -> Result<()
 }
 
 /// The type without NOT NULL inside of it, of which Flink's check of a sink says nothing.
-fn loosened(data_type: &DataType) -> DataType {
+pub(super) fn loosened(data_type: &DataType) -> DataType {
     fn inner(data_type: &DataType) -> DataType {
         loosened(data_type).with_nullable(true)
     }

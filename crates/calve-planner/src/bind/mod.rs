@@ -8,7 +8,7 @@
 //! * groups: `aggregate` and `grouping`, over the windows of `group_window`; rows around a row: `over`;
 //! * expressions: `expr`, `operator`, `call`, `subquery`, `quantified`, `json`, and the literals `literal`, `datetime` and
 //!   `interval`, with the types that `coerce` makes equal; `flink` knows the names of functions that are not there;
-//! * sinks: `insert`;
+//! * sinks: `insert`, and `change` for DELETE, UPDATE and MERGE;
 //! * streams: `rowtime` (watermarks), `late` (rows behind them), `streaming` (what Flink refuses of streams alone).
 //!
 //! `walk` visits what is bound.
@@ -23,6 +23,7 @@ use crate::rel::{Rel, Sink};
 
 mod aggregate;
 mod call;
+mod change;
 mod coerce;
 mod datetime;
 mod expr;
@@ -55,6 +56,7 @@ mod view;
 pub(crate) mod walk;
 pub(crate) mod window;
 
+pub use change::{delete, merge, update};
 pub use table::{computed_type, watermark};
 pub use view::view_columns;
 

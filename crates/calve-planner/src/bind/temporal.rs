@@ -6,7 +6,8 @@ use calve_types::{Error, LogicalType, Result, Span, Value, rules};
 
 use super::from::{Condition, Source};
 use super::scope::{Env, Namespace, Scope};
-use super::{Binder, coerce, expr, literal, names, walk};
+use super::walk::{self, conjuncts};
+use super::{Binder, coerce, expr, literal, names};
 use crate::expr::{Expr, ExprKind, OverFunction};
 use crate::rel::{JoinKind, Rel, RelKind};
 use crate::time::TimeAttribute;
@@ -240,32 +241,17 @@ type Key = (Expr, usize);
 fn split(condition: Option<Expr>, width: usize) -> Result<(Vec<Key>, Option<Expr>)> {
     let mut keys = vec![];
     let mut rest: Option<Expr> = None;
-    let mut conjuncts = vec![];
-    if let Some(condition) = condition {
-        and(condition, &mut conjuncts);
-    }
-    for conjunct in conjuncts {
-        if let Some(key) = key(&conjunct, width) {
+    for conjunct in condition.as_ref().map(conjuncts).unwrap_or_default() {
+        if let Some(key) = key(conjunct, width) {
             keys.push(key);
             continue;
         }
         rest = Some(match rest {
-            None => conjunct,
-            Some(rest) => super::call::function("AND", vec![rest, conjunct], Span::default())?,
+            None => conjunct.clone(),
+            Some(rest) => super::call::function("AND", vec![rest, conjunct.clone()], Span::default())?,
         });
     }
     Ok((keys, rest))
-}
-
-fn and(e: Expr, into: &mut Vec<Expr>) {
-    super::nested(|| match e.kind {
-        ExprKind::Call { function, args } if function.name == "AND" => {
-            for arg in args {
-                and(arg, into);
-            }
-        }
-        kind => into.push(Expr { kind, ..e }),
-    });
 }
 
 fn key(e: &Expr, width: usize) -> Option<(Expr, usize)> {

@@ -31,6 +31,19 @@ pub(crate) fn any(expr: &Expr, is: &mut dyn FnMut(&Expr) -> bool) -> bool {
     is(expr) || nested(|| children(expr).into_iter().any(|child| any(child, is)))
 }
 
+/// The parts of a conjunction.
+pub(crate) fn conjuncts(expr: &Expr) -> Vec<&Expr> {
+    let mut parts = vec![];
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match &expr.kind {
+            ExprKind::Call { function, args } if function.name == "AND" => open.extend(args.iter().rev()),
+            _ => parts.push(expr),
+        }
+    }
+    parts
+}
+
 /// Whether an expression contains a query.
 pub(crate) fn has_subquery(expr: &Expr) -> bool {
     any(expr, &mut |e| matches!(e.kind, ExprKind::Subquery { .. }))

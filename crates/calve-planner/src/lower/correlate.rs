@@ -4,10 +4,10 @@ use calve_types::{Error, Result};
 use datafusion::logical_expr::JoinType;
 
 use super::expr::{Scope, Subqueries, references};
-use super::filter::conjuncts;
 use super::plans::{and, join_plans, same_values};
 use super::subquery::Domain;
 use super::{Lowered, Lowering, free};
+use crate::bind::walk::conjuncts;
 use crate::expr::Expr;
 use crate::rel::{JoinKind, Rel};
 

@@ -9,6 +9,7 @@ use super::expr::{Scope, Subqueries, outer_references, references};
 use super::plans::{and, filter_plan, join_plans, same_values};
 use super::subquery::{Domain, fields};
 use super::{Lowered, Lowering, Outer, failed, free};
+use crate::bind::walk::conjuncts;
 use crate::expr::{Expr, ExprKind, SubqueryKind};
 use crate::rel::{Rel, RelKind};
 
@@ -183,19 +184,6 @@ pub(super) fn in_values<'e>(value: &'e Expr, query: &Rel) -> Vec<&'e Expr> {
         ExprKind::Call { args, .. } if query.fields.len() > 1 => args.iter().collect(),
         _ => vec![value],
     }
-}
-
-/// The parts of a conjunction.
-pub(super) fn conjuncts(expr: &Expr) -> Vec<&Expr> {
-    let mut parts = vec![];
-    let mut open = vec![expr];
-    while let Some(expr) = open.pop() {
-        match &expr.kind {
-            ExprKind::Call { function, args } if function.name == "AND" => open.extend(args.iter().rev()),
-            _ => parts.push(expr),
-        }
-    }
-    parts
 }
 
 /// `outer.key = expression of the inner query`, where equal values are equal as join keys too.

@@ -64,7 +64,8 @@ pub(crate) use temporal::constant_micros;
 pub struct LowerContext<'a> {
     /// The session's part of function calls.
     pub eval: EvalContext,
-    /// The source that scans a table. Its columns are the table's physical ones, in order; two scans of one entry give the same rows.
+    /// The source that scans a table. Its columns are the table's physical ones, in order, and behind them the changes if its
+    /// rows change; two scans of one entry give the same rows.
     pub source: &'a dyn Fn(&TableEntry) -> Result<Arc<dyn TableSource>>,
 }
 

@@ -14,13 +14,13 @@ use datafusion::logical_expr::{
 };
 
 use super::expr::{Scope, Subqueries, references};
-use super::filter::conjuncts;
 use super::plans::{and, distinct_plan, filter_plan, join_plans, last_column, one_row, same_values};
 use super::set_op::union_inputs;
 use super::subquery::Domain;
 use super::temporal::Temporal;
 use super::unnest::Unnest;
 use super::{Lowered, Lowering, Outer, failed, free, shape, zip};
+use crate::bind::walk::conjuncts;
 use crate::catalog::TableEntry;
 use crate::expr::{Expr, SortKey};
 use crate::rel::{Field, JoinKind, Rel, RelKind};
@@ -133,7 +133,8 @@ impl Lowering<'_> {
         }
     }
 
-    fn scan(&mut self, table: &TableEntry, fields: &[Field], span: Span) -> Result<Lowered> {
+    /// The rows of a table's source, whose columns are the fields.
+    pub(super) fn scan(&mut self, table: &TableEntry, fields: &[Field], span: Span) -> Result<Lowered> {
         let source = (self.context.source)(table).map_err(|e| e.at(span))?;
         let schema = source.schema();
         if schema.fields().len() != fields.len() {

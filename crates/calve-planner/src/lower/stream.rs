@@ -32,7 +32,7 @@ use super::unnest::Unnest;
 use super::{LowerContext, Lowered, Lowering, Names, failed, shape, unique_names, zip};
 use crate::bind::late;
 use crate::expr::{AggregateCall, Expr, SortKey};
-use crate::rel::Field;
+use crate::rel::{Field, RelKind};
 use crate::stream::{Node, NodeKind, On};
 
 /// The plan of a changelog: the node's columns with the fields' names, made unique, and behind them the kinds of changes
@@ -101,6 +101,19 @@ impl Lowering<'_> {
             NodeKind::Rows(rel) => {
                 let in_time = late::without_late_rows(rel)?;
                 Ok(Changing { rows: self.relation(in_time.as_ref().unwrap_or(rel), 0, None)?, op: None })
+            }
+            NodeKind::Scan(rel) => {
+                let RelKind::Scan { table, span } = &rel.kind else { return Err(Error::internal("no scan")) };
+                // the source gives the changes behind its columns
+                let mut fields = rel.fields.clone();
+                fields.push(op_field());
+                let mut rows = self.scan(table, &fields, *span)?;
+                let op = rows.columns.pop();
+                Ok(Changing { rows, op })
+            }
+            NodeKind::Timed { input, time } => {
+                let Changing { rows, op } = self.changing(input)?;
+                Ok(Changing { rows: self.with_times(rows, *time, &node.fields)?, op })
             }
             NodeKind::Project { input, exprs } => {
                 let Changing { rows, op } = self.changing(input)?;

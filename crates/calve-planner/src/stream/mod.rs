@@ -2,12 +2,14 @@
 //!
 //! [`plan`] turns a bound query into a tree of [`Node`]s. A part of the query whose rows are only added is one
 //! [`NodeKind::Rows`]: it runs as in batch mode, in parallel, and a query that is nothing else is no changelog at all. What
-//! is above an operator that changes rows is a node of its own, which `lower` makes an operator of calve-stream of.
+//! is above an operator that changes rows is a node of its own, which `lower` makes an operator of calve-stream of. So is
+//! the scan of a table whose source changes rows: it gives the kinds of changes behind its columns.
 //!
 //! The operators are chosen as Flink's planner chooses them, because their changes are seen: a ranking under a filter is
 //! a Top-N (`top`), one in time a deduplication, a subquery a join (`subquery`). What an operator cannot do with changes
 //! yet is refused by name.
 
+mod keys;
 mod mode;
 mod plan;
 mod subquery;
@@ -17,7 +19,7 @@ pub(crate) mod window;
 use calve_stream::join::JoinKind;
 use calve_types::{DataType, Error, LogicalType, Span};
 
-pub use mode::{Kinds, check_sink, settling_key};
+pub use mode::{Kinds, Materialize, Writing, check_sink, is_iceberg, writing};
 pub use plan::plan;
 
 use crate::expr::{AggregateCall, Expr, ExprKind, OverCall, SortKey};
@@ -39,6 +41,15 @@ pub struct Node {
 pub enum NodeKind {
     /// Rows that are only added.
     Rows(Box<Rel>),
+    /// The scan of a table whose source changes rows.
+    Scan(Box<Rel>),
+    /// Rows that must have a time in that column.
+    Timed {
+        /// Input.
+        input: Box<Node>,
+        /// The column of the rowtime.
+        time: usize,
+    },
     /// One expression for each field.
     Project {
         /// Input.
@@ -159,6 +170,7 @@ impl Node {
             NodeKind::Rows(_) => false,
             NodeKind::Project { input, .. }
             | NodeKind::Filter { input, .. }
+            | NodeKind::Timed { input, .. }
             | NodeKind::Unnest { input, .. }
             | NodeKind::Expand { input, .. } => input.changes(),
             NodeKind::Deduplicate { time, last, .. } => *last || time.is_some(),
@@ -168,7 +180,28 @@ impl Node {
             NodeKind::Join { left, right, kind, .. } => {
                 !matches!(kind, JoinKind::Inner | JoinKind::Semi) || left.changes() || right.changes()
             }
-            NodeKind::Over { .. } | NodeKind::SetAll { .. } => true,
+            NodeKind::Scan(_) | NodeKind::Over { .. } | NodeKind::SetAll { .. } => true,
+        }
+    }
+
+    /// Whether changes of rows are read from a table: then a row may be taken back that never came.
+    pub fn reads_changes(&self) -> bool {
+        match &self.kind {
+            NodeKind::Rows(_) => false,
+            NodeKind::Scan(_) => true,
+            NodeKind::Project { input, .. }
+            | NodeKind::Filter { input, .. }
+            | NodeKind::Timed { input, .. }
+            | NodeKind::Unnest { input, .. }
+            | NodeKind::Expand { input, .. }
+            | NodeKind::Aggregate { input, .. }
+            | NodeKind::TopN { input, .. }
+            | NodeKind::Deduplicate { input, .. }
+            | NodeKind::Over { input, .. } => input.reads_changes(),
+            NodeKind::Join { left, right, .. } | NodeKind::SetAll { left, right, .. } => {
+                left.reads_changes() || right.reads_changes()
+            }
+            NodeKind::UnionAll(inputs) => inputs.iter().any(Self::reads_changes),
         }
     }
 

@@ -2,9 +2,11 @@
 
 use calve_types::{Error, Result};
 
+use super::keys::upsert_keys;
 use super::{Node, NodeKind};
+use crate::catalog::TableEntry;
 use crate::expr::{AggregateCall, Expr, ExprKind};
-use crate::rel::{Field, Sink};
+use crate::rel::{Field, RelKind, Sink};
 
 /// Kinds of changes besides additions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,9 +39,28 @@ impl Kinds {
     }
 }
 
+/// Whether a table is one of Iceberg, in a catalog of its own or declared with its connector.
+pub fn is_iceberg(table: &TableEntry) -> bool {
+    table.options.get("connector").is_none_or(|connector| connector == "iceberg")
+}
+
+/// The formats of files whose rows are changes.
+const CHANGELOG_FORMATS: [&str; 4] = ["canal-json", "debezium-json", "maxwell-json", "ogg-json"];
+
+/// Whether a table's files hold changes.
+fn is_changelog(table: &TableEntry) -> bool {
+    let option = |name: &str| table.options.get(name).map(String::as_str);
+    option("connector") == Some("filesystem") && option("format").is_some_and(|f| CHANGELOG_FORMATS.contains(&f))
+}
+
+/// The kinds of changes that reading a table gives.
+pub(super) fn source_kinds(table: &TableEntry) -> Kinds {
+    if is_changelog(table) { Kinds::ALL } else { Kinds::INSERTS }
+}
+
 /// Refuses an INSERT in streaming mode whose rows change where the sink does not take changes.
 ///
-/// Print and blackhole tables take all changes, files take none. An Iceberg table with a primary key takes them as the
+/// Print and blackhole tables take all changes, files only in a format of changes. An Iceberg table with a primary key takes them as the
 /// rows that are left; one without a key has no way to take a row back.
 ///
 /// # Errors
@@ -47,10 +68,10 @@ impl Kinds {
 pub fn check_sink(sink: &Sink, node: &Node) -> Result<()> {
     let table = &sink.table;
     let takes = match table.options.get("connector").map(String::as_str) {
-        Some("filesystem") => node.kinds.inserts_only(),
-        Some(_) => true,
+        Some("filesystem") => node.kinds.inserts_only() || is_changelog(table),
+        Some(_) if !is_iceberg(table) => true,
         // Flink's sink stores whatever comes: what is never taken back is right there, though Flink may think otherwise of it
-        None => !table.primary_key.is_empty() || !node.changes(),
+        _ => !table.primary_key.is_empty() || !node.changes(),
     };
     if takes {
         return Ok(());
@@ -68,20 +89,58 @@ pub fn check_sink(sink: &Sink, node: &Node) -> Result<()> {
                 table.path,
                 shown(from)
             ));
-    Err(match table.options.contains_key("connector") {
-        true => error.with_hint("SET 'execution.runtime-mode' = 'batch' to write the rows that are left in the end"),
-        false => error.with_hint(
-            "declare a PRIMARY KEY for the table, or SET 'execution.runtime-mode' = 'batch' to write the rows that are left \
-             in the end",
-        ),
+    // changes that are read cannot be settled by batch mode
+    let batch = (!node.reads_changes())
+        .then_some("SET 'execution.runtime-mode' = 'batch' to write the rows that are left in the end");
+    let key = is_iceberg(table).then_some("declare a PRIMARY KEY for the table");
+    let ways: Vec<&str> = key.into_iter().chain(batch).collect();
+    Err(if ways.is_empty() { error } else { error.with_hint(ways.join(", or ")) }.at(sink.span))
+}
+
+/// The option `table.exec.sink.upsert-materialize`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Materialize {
+    /// Where the changes of a key may come out of order, as far as Flink can tell.
+    #[default]
+    Auto,
+    /// Never.
+    None,
+    /// Always.
+    Force,
+}
+
+/// How the changes of a query are written into a table with a primary key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Writing {
+    /// The rows that the query leaves in batch mode are the same.
+    Rows,
+    /// What is left of each key in the end, by its positions in the query's fields.
+    Settled(Vec<usize>),
+    /// Every change, one after the other.
+    Ordered,
+}
+
+/// How the changes of a query are written into a table with a primary key. Changes that take back rows of the same INSERT
+/// only leave the same however they are written, so they are settled first. Those that are read from a table may take back
+/// rows of older commits: they are written as they come unless Flink settles them (its `SinkUpsertMaterializer`, which
+/// knows nothing of older rows).
+pub fn writing(sink: &Sink, node: &Node, materialize: Materialize) -> Writing {
+    let Some(key) = settling_key(sink, node) else { return Writing::Rows };
+    if !node.reads_changes() {
+        return Writing::Settled(key);
     }
-    .at(sink.span))
+    let settled = match materialize {
+        Materialize::None => false,
+        Materialize::Force => true,
+        Materialize::Auto => !upsert_keys(node).iter().any(|columns| columns.iter().all(|c| key.contains(c))),
+    };
+    if settled { Writing::Settled(key) } else { Writing::Ordered }
 }
 
 /// The key of a table, as positions of its query's fields, by which the changes of an INSERT have to be settled. `None` if
 /// the rows that the query leaves in batch mode are the same: each of its groups, or first rows of a partition, has a key of
 /// its own in the table, and none ever goes.
-pub fn settling_key(sink: &Sink, node: &Node) -> Option<Vec<usize>> {
+fn settling_key(sink: &Sink, node: &Node) -> Option<Vec<usize>> {
     let position = |name: &String| node.fields.iter().position(|f| &f.name == name);
     let key: Vec<usize> = sink.table.primary_key.iter().filter_map(position).collect();
     let is_key = |expr: &Expr, key: &[usize]| matches!(expr.kind, ExprKind::Column(i) if key.contains(&i));
@@ -113,6 +172,7 @@ fn culprit(node: &Node) -> &Node {
     match &node.kind {
         NodeKind::Project { input, .. }
         | NodeKind::Filter { input, .. }
+        | NodeKind::Timed { input, .. }
         | NodeKind::Unnest { input, .. }
         | NodeKind::Expand { input, .. } => culprit(input),
         NodeKind::UnionAll(inputs) => inputs.iter().find(|i| !i.kinds.inserts_only()).map_or(node, culprit),
@@ -137,6 +197,18 @@ fn shown(node: &Node) -> String {
             let names: Vec<&str> = node.fields.iter().map(|f| f.name.as_str()).collect();
             format!("GroupAggregate(groupBy=[{0}], select=[{0}])", names.join(", "))
         }
+        NodeKind::Scan(rel) => {
+            let names: Vec<&str> = node.fields.iter().map(|f| f.name.as_str()).collect();
+            let path = match &rel.kind {
+                RelKind::Scan { table, .. } => {
+                    let path = &table.path;
+                    format!("{}, {}, {}", path.catalog, path.database, path.table)
+                }
+                _ => String::new(),
+            };
+            format!("TableSourceScan(table=[[{path}]], fields=[{}])", names.join(", "))
+        }
+        NodeKind::Timed { .. } => "WatermarkAssigner".to_owned(),
         NodeKind::Join { kind, .. } => format!("Join(joinType=[{kind}])"),
         NodeKind::TopN { input, partition, order, start, end, numbered } => {
             let order: Vec<String> = order

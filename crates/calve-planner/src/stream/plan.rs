@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use calve_stream::join::JoinKind;
 use calve_types::{Error, Result, Span};
 
+use super::mode::source_kinds;
 use super::top::top_n;
 use super::window::in_time;
 use super::{Kinds, Node, NodeKind, On, call, columns, refused, subquery};
-use crate::bind::walk;
+use crate::bind::walk::{self, conjuncts};
 use crate::expr::{Expr, ExprKind, OverCall, OverFunction};
 use crate::rel::{self, Rel, RelKind, SetOpKind};
 
@@ -47,7 +48,10 @@ fn rows(rel: &Rel, kinds: Kinds) -> Node {
 fn kind(rel: &Rel, needed: Option<&BTreeSet<usize>>) -> Result<Node> {
     let fields = rel.fields.clone();
     Ok(match &rel.kind {
-        RelKind::Scan { .. } => rows(rel, Kinds::INSERTS),
+        RelKind::Scan { table, .. } => match source_kinds(table) {
+            Kinds::INSERTS => rows(rel, Kinds::INSERTS),
+            kinds => Node::new(NodeKind::Scan(Box::new(rel.clone())), fields, kinds),
+        },
         RelKind::Values(values) => {
             let with_query = values.iter().flatten().find(|e| !plain(e));
             match with_query {
@@ -104,7 +108,17 @@ fn kind(rel: &Rel, needed: Option<&BTreeSet<usize>>) -> Result<Node> {
             }
             rows(rel, Kinds::INSERTS)
         }
-        RelKind::Watermark { input, .. } => only_added(rel, &[input], "a watermark of rows that change")?,
+        RelKind::Watermark { input, column, shown, .. } => {
+            let node = build(input, None)?;
+            match node.changes() {
+                false => rows(rel, Kinds::INSERTS),
+                true if *shown => return Err(refused("a watermark of rows that change", Span::default())),
+                true => {
+                    let kinds = node.kinds;
+                    Node::new(NodeKind::Timed { input: Box::new(node), time: *column }, fields, kinds)
+                }
+            }
+        }
         RelKind::Match(matching) => only_added(rel, &[&matching.input], "a pattern of rows that change")?,
         RelKind::InTime { input, .. } => only_added(rel, &[input], "rows in time of rows that change")?,
         RelKind::Windows { input, .. } => only_added(rel, &[input], "windows of rows that change")?,
@@ -216,18 +230,6 @@ fn only_added(rel: &Rel, inputs: &[&Rel], feature: &str) -> Result<Node> {
         }
     }
     Ok(rows(rel, Kinds::INSERTS))
-}
-
-pub(super) fn conjuncts(expr: &Expr) -> Vec<&Expr> {
-    let mut parts = vec![];
-    let mut open = vec![expr];
-    while let Some(expr) = open.pop() {
-        match &expr.kind {
-            ExprKind::Call { function, args } if function.name == "AND" => open.extend(args.iter().rev()),
-            _ => parts.push(expr),
-        }
-    }
-    parts
 }
 
 /// All conditions at once.

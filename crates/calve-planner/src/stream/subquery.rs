@@ -3,10 +3,10 @@
 use calve_stream::join::JoinKind;
 use calve_types::{DataType, Error, LogicalType, Result, Span, Value};
 
-use super::plan::{all_and, build, conjuncts, joined_nodes, keys, plain};
+use super::plan::{all_and, build, joined_nodes, keys, plain};
 use super::top::substituted;
 use super::{Kinds, Node, NodeKind, column, columns, refused};
-use crate::bind::walk;
+use crate::bind::walk::{self, conjuncts};
 use crate::expr::{AggregateCall, Expr, ExprKind, SubqueryKind};
 use crate::rel::{Field, Rel, RelKind};
 

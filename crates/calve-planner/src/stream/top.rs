@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use calve_types::{LogicalType, Result, Span, Value};
 
-use super::plan::{all_and, build, conjuncts, needs, plain};
+use super::plan::{all_and, build, needs, plain};
 use super::{Kinds, Node, NodeKind, column};
+use crate::bind::walk::conjuncts;
 use crate::expr::{Expr, ExprKind, OverCall, OverFunction};
 use crate::rel::{Field, Rel, RelKind};
 use crate::time::{TimeAttribute, is_whole_window};

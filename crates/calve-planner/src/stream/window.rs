@@ -1,6 +1,7 @@
 //! Joins in time: their rows come once, when time has passed.
 
-use super::plan::{conjuncts, used_by};
+use super::plan::used_by;
+use crate::bind::walk::conjuncts;
 use crate::expr::{Expr, ExprKind};
 use crate::rel::Rel;
 use crate::time::WindowColumn;

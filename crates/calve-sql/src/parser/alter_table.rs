@@ -17,7 +17,9 @@ impl Parser {
         let if_exists = self.if_exists();
         let name = self.name("the name of a table")?;
         self.no_column_word(&name)?;
-        let change = if self.keyword("RENAME") {
+        let change = if self.is_alter_extension() {
+            self.alter_extension()?
+        } else if self.keyword("RENAME") {
             self.rename()?
         } else if self.keyword("SET") {
             AlterTableChange::Set(self.maybe_empty(Self::property)?)

@@ -1,4 +1,4 @@
-//! DELETE, UPDATE, TRUNCATE TABLE and ANALYZE TABLE.
+//! DELETE, UPDATE, TRUNCATE TABLE and ANALYZE TABLE; MERGE has a file of its own.
 
 use calve_types::{Error, Result};
 use sqlparser::ast::Expr;
@@ -6,52 +6,59 @@ use sqlparser::tokenizer::Token;
 
 use super::Parser;
 use crate::hints::TableHint;
-use crate::statement::{AnalyzeTable, AnalyzedColumns, Delete, Ident, Name, Statement, Update};
+use crate::places::Places;
+use crate::statement::{AnalyzeTable, AnalyzedColumns, Assignment, Delete, Ident, Name, Statement, Update};
 
 impl Parser {
     /// `DELETE FROM t [hint] [[AS] alias] [WHERE condition]`
     pub(super) fn delete(&mut self) -> Result<Statement> {
         let span = self.span();
+        let places = Places::of(self.tokens.get(self.at..).unwrap_or_default());
         self.expect_keywords(&["DELETE", "FROM"])?;
         let (table, hint, alias) = self.changed_table()?;
         let condition = self.condition()?;
         self.expect_end()?;
         self.hints.check_places(condition.as_ref())?;
         let hints = std::mem::take(&mut self.hints);
-        Ok(Statement::Delete(Box::new(Delete { table, hint, alias, condition, hints, span })))
+        Ok(Statement::Delete(Box::new(Delete { table, hint, alias, condition, hints, places, span })))
     }
 
     /// `UPDATE t [hint] [[AS] alias] SET column = value, .. [WHERE condition]`
     pub(super) fn update(&mut self) -> Result<Statement> {
         let span = self.span();
+        let places = Places::of(self.tokens.get(self.at..).unwrap_or_default());
         self.expect_keywords(&["UPDATE"])?;
         let (table, hint, alias) = self.changed_table()?;
         self.expect_keywords(&["SET"])?;
-        let mut assignments: Vec<(Ident, Expr)> = vec![];
-        while assignments.is_empty() || self.token(&Token::Comma) {
-            let column = self.ident("a column name")?;
-            self.expect(&Token::Eq)?;
-            let to = self.end_before(|p, at| {
-                p.tokens.get(at).is_some_and(|t| t.token == Token::Comma) || p.is_word_at(at, "WHERE")
-            });
-            assignments.push((column, self.expression_up_to(to)?));
-        }
+        let assignments = self.assignments(self.end_before(|p, at| p.is_word_at(at, "WHERE")))?;
         let condition = self.condition()?;
         self.expect_end()?;
-        self.hints.check_places(assignments.iter().map(|(_, value)| value).chain(&condition))?;
+        self.hints.check_places(assignments.iter().map(|a| &a.value).chain(&condition))?;
         let hints = std::mem::take(&mut self.hints);
-        Ok(Statement::Update(Box::new(Update { table, hint, alias, assignments, condition, hints, span })))
+        Ok(Statement::Update(Box::new(Update { table, hint, alias, assignments, condition, hints, places, span })))
+    }
+
+    /// `column = value, ..`, up to an index.
+    pub(super) fn assignments(&mut self, end: usize) -> Result<Vec<Assignment>> {
+        let mut assignments = vec![];
+        while assignments.is_empty() || self.token(&Token::Comma) {
+            let column = self.name("a column name")?;
+            self.expect(&Token::Eq)?;
+            let comma = self.end_before(|p, at| p.tokens.get(at).is_some_and(|t| t.token == Token::Comma));
+            assignments.push(Assignment { column, value: self.expression_up_to(comma.min(end))? });
+        }
+        Ok(assignments)
     }
 
     /// `t [hint] [[AS] alias]`
-    fn changed_table(&mut self) -> Result<(Name, Option<TableHint>, Option<Ident>)> {
+    pub(super) fn changed_table(&mut self) -> Result<(Name, Option<TableHint>, Option<Ident>)> {
         let table = self.name("the name of a table")?;
         let hint = self.hints.take_options_at(table.span.end);
         if self.is_keyword(0, "EXTEND") && self.peek(1) == Some(&Token::LParen) {
             return Err(Error::unsupported("EXTEND").at(self.span()));
         }
         let with_as = self.keyword("AS");
-        let is_alias = with_as || !self.is_end() && !self.is_keyword(0, "WHERE") && !self.is_keyword(0, "SET");
+        let is_alias = with_as || !self.is_end() && !["WHERE", "SET", "USING"].iter().any(|word| self.is_keyword(0, word));
         let alias = if is_alias { Some(self.ident("an alias")?) } else { None };
         Ok((table, hint, alias))
     }

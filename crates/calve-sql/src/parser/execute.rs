@@ -106,6 +106,8 @@ impl Parser {
                     .at(self.last_span()));
             }
             created
+        } else if ["DELETE", "UPDATE", "MERGE"].iter().any(|word| self.is_keyword(0, word)) {
+            self.statement()?
         } else {
             self.query_or_insert()?.ok_or_else(|| self.expected("a query, INSERT or STATEMENT SET"))?
         };

@@ -1,5 +1,6 @@
 //! Statements from tokens: one file for each kind.
 
+mod alter_extension;
 mod alter_table;
 mod change;
 mod create_table;
@@ -10,6 +11,7 @@ mod function;
 mod insert;
 mod locate;
 mod materialized;
+mod merge;
 mod model;
 mod object;
 mod other;

@@ -82,6 +82,85 @@ pub enum AlterTableChange {
         /// `AS name`.
         name: Option<Ident>,
     },
+    /// `CREATE [OR REPLACE] BRANCH|TAG ..`, `REPLACE BRANCH|TAG ..`, an extension, as Spark spells it.
+    PutRef(Box<PutRef>),
+    /// `DROP BRANCH|TAG [IF EXISTS] name`, an extension.
+    DropRef {
+        /// What it is.
+        kind: RefKind,
+        /// Its name.
+        name: Ident,
+        /// `IF EXISTS`.
+        if_exists: bool,
+    },
+    /// `WRITE ..`, an extension, as Spark spells it.
+    Write(WriteOrder),
+}
+
+/// A named snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefKind {
+    /// `BRANCH`: commits move it.
+    Branch,
+    /// `TAG`
+    Tag,
+}
+
+/// `[CREATE [OR]] [REPLACE] BRANCH|TAG [IF NOT EXISTS] name [AS OF VERSION n] [RETAIN n unit] [WITH SNAPSHOT RETENTION ..]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PutRef {
+    /// What it is.
+    pub kind: RefKind,
+    /// Its name.
+    pub name: Ident,
+    /// `CREATE`.
+    pub create: bool,
+    /// `REPLACE`.
+    pub replace: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// `AS OF VERSION`: the id of a snapshot; without it the current one.
+    pub snapshot: Option<i64>,
+    /// `RETAIN`: how long it is kept, in milliseconds.
+    pub max_age_ms: Option<i64>,
+    /// `n SNAPSHOTS`: how many snapshots of a branch are kept at least.
+    pub min_snapshots: Option<i32>,
+    /// How long the snapshots of a branch are kept, in milliseconds.
+    pub max_snapshot_age_ms: Option<i64>,
+}
+
+/// `[DISTRIBUTED BY PARTITION] [[LOCALLY] ORDERED BY .. | UNORDERED]`
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WriteOrder {
+    /// `DISTRIBUTED BY PARTITION`.
+    pub by_partition: bool,
+    /// `ORDERED BY`, `UNORDERED`.
+    pub ordering: Option<WriteOrdering>,
+}
+
+/// The order of the rows in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WriteOrdering {
+    /// `UNORDERED`
+    None,
+    /// `[LOCALLY] ORDERED BY`
+    By {
+        /// `LOCALLY`.
+        locally: bool,
+        /// By what, in order.
+        fields: Vec<SortField>,
+    },
+}
+
+/// `transform [ASC|DESC] [NULLS FIRST|LAST]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SortField {
+    /// The column and its transform.
+    pub field: PartitionField,
+    /// `DESC`.
+    pub descending: bool,
+    /// `NULLS FIRST`; without a word, NULLs are the smallest.
+    pub nulls_first: bool,
 }
 
 /// `PARTITION (k = v, ..) [WITH (..)]`

@@ -306,6 +306,8 @@ pub enum Statement {
     Delete(Box<Delete>),
     /// `UPDATE`.
     Update(Box<Update>),
+    /// `MERGE INTO`.
+    Merge(Box<Merge>),
     /// `TRUNCATE TABLE t`.
     TruncateTable {
         /// The table.
@@ -344,7 +346,7 @@ pub enum Statement {
     },
     /// Valid Flink SQL that has no syntax tree.
     Other {
-        /// Its name, such as `MERGE`.
+        /// Its name, such as `UPSERT INTO`.
         feature: &'static str,
         /// Where it begins.
         span: Span,

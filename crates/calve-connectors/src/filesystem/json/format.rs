@@ -16,6 +16,8 @@ pub(crate) enum NullKey {
 /// The options of the format.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonFormat {
+    /// What its options begin with: `json`.
+    pub name: &'static str,
     pub ignore_errors: bool,
     pub fail_on_missing: bool,
     pub timestamps: TimestampFormat,
@@ -28,21 +30,24 @@ pub(crate) struct JsonFormat {
 }
 
 impl JsonFormat {
-    /// The format of a table's options.
+    /// The format of a table's options, which begin with `name`.
     ///
     /// # Errors
     /// Values that Flink refuses.
-    pub fn new(options: &Options) -> Result<Self> {
+    pub fn new(options: &Options, name: &'static str) -> Result<Self> {
+        let key = |option: &str| format!("{name}.{option}");
+        let standard = key("timestamp-format.standard");
         let format = Self {
-            ignore_errors: options.boolean("json.ignore-parse-errors")?,
-            fail_on_missing: options.boolean("json.fail-on-missing-field")?,
-            timestamps: match options.get("json.timestamp-format.standard") {
+            name,
+            ignore_errors: options.boolean(&key("ignore-parse-errors"))?,
+            fail_on_missing: options.boolean(&key("fail-on-missing-field"))?,
+            timestamps: match options.get(&standard) {
                 None | Some("SQL") => TimestampFormat::Sql,
                 Some("ISO-8601") => TimestampFormat::Iso,
                 Some(other) => {
                     return Err(options.refuse(
                         "invalid-option",
-                        format!("invalid value '{other}' for option 'json.timestamp-format.standard': expected one of SQL, ISO-8601"),
+                        format!("invalid value '{other}' for option '{standard}': expected one of SQL, ISO-8601"),
                         format!(
                             "Unsupported value '{other}' for timestamp-format.standard. Supported values are [SQL, \
                              ISO-8601]."
@@ -51,28 +56,41 @@ impl JsonFormat {
                 }
             },
             null_key: NullKey::Fail,
-            null_key_literal: options.get("json.map-null-key.literal").unwrap_or("null").to_owned(),
-            plain_decimals: options.boolean("json.encode.decimal-as-plain-number")?,
-            ignore_nulls: options.boolean("json.encode.ignore-null-fields")?,
-            json_parser: options.boolean_or("json.decode.json-parser.enabled", true)?,
+            null_key_literal: options.get(&key("map-null-key.literal")).unwrap_or("null").to_owned(),
+            plain_decimals: options.boolean(&key("encode.decimal-as-plain-number"))?,
+            ignore_nulls: options.boolean(&key("encode.ignore-null-fields"))?,
+            json_parser: options.boolean_or(&key("decode.json-parser.enabled"), true)?,
         };
         if format.ignore_errors && format.fail_on_missing {
             return Err(options.refuse(
                 "invalid-option",
-                "options 'json.fail-on-missing-field' and 'json.ignore-parse-errors' exclude each other",
+                format!(
+                    "options '{}' and '{}' exclude each other",
+                    key("fail-on-missing-field"),
+                    key("ignore-parse-errors")
+                ),
                 "fail-on-missing-field and ignore-parse-errors shouldn't both be true.",
             ));
         }
         Ok(format)
     }
 
+    /// The format of values inside of messages about changes, which Flink reads with the older one of its two decoders.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_messages(options: &Options, name: &'static str) -> Result<Self> {
+        Ok(Self { fail_on_missing: false, json_parser: false, ..Self::new(options, name)? })
+    }
+
     /// The format of a table that is written.
     ///
     /// # Errors
     /// As [`Self::new`]; Flink looks at the mode of NULL keys only then.
-    pub fn for_writing(options: &Options) -> Result<Self> {
-        let mut format = Self::new(options)?;
-        format.null_key = match options.get("json.map-null-key.mode") {
+    pub fn for_writing(options: &Options, name: &'static str) -> Result<Self> {
+        let mut format = Self::new(options, name)?;
+        let key = format!("{name}.map-null-key.mode");
+        format.null_key = match options.get(&key) {
             None => NullKey::Fail,
             Some(mode) if mode.eq_ignore_ascii_case("FAIL") => NullKey::Fail,
             Some(mode) if mode.eq_ignore_ascii_case("DROP") => NullKey::Drop,
@@ -80,9 +98,7 @@ impl JsonFormat {
             Some(mode) => {
                 return Err(options.refuse(
                     "invalid-option",
-                    format!(
-                        "invalid value '{mode}' for option 'json.map-null-key.mode': expected one of LITERAL, FAIL, DROP"
-                    ),
+                    format!("invalid value '{mode}' for option '{key}': expected one of LITERAL, FAIL, DROP"),
                     format!(
                         "Unsupported value '{mode}' for option map-null-key.mode. Supported values are [LITERAL, FAIL, \
                          DROP]."

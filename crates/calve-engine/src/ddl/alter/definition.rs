@@ -40,13 +40,16 @@ pub(super) fn altered(
         AlterTableChange::DropDistribution => change.drop_distribution(path)?,
         AlterTableChange::Add(elements) => change.put(elements, Mode::Add)?,
         AlterTableChange::Modify(elements) => change.put(elements, Mode::Modify)?,
-        // those of a table's name, of its partitions and of its partition fields leave the definition as it is
+        // those of a table's name, of its partitions and of what Flink does not know leave the definition as it is
         AlterTableChange::Rename(_)
         | AlterTableChange::AddPartitions { .. }
         | AlterTableChange::DropPartitions { .. }
         | AlterTableChange::AddPartitionField { .. }
         | AlterTableChange::DropPartitionField(_)
-        | AlterTableChange::ReplacePartitionField { .. } => {}
+        | AlterTableChange::ReplacePartitionField { .. }
+        | AlterTableChange::PutRef(_)
+        | AlterTableChange::DropRef { .. }
+        | AlterTableChange::Write(_) => {}
     }
     Ok(change.table)
 }

@@ -7,15 +7,19 @@ use std::sync::Arc;
 use calve_iceberg::Table;
 use calve_iceberg::catalog::Catalog;
 use calve_iceberg::catalog::alter::{
-    self, Alteration, ColumnPlace, PartitionRef, PartitionTerm, SchemaChange, SpecChange, is_reserved,
+    self, Alteration, ColumnPlace, NewRef, PartitionRef, PartitionTerm, RefChange, SchemaChange, SortTerm, SpecChange,
+    is_reserved,
 };
 use calve_planner::TablePath;
-use calve_sql::{AlterTable, AlterTableChange, AlteredElements, ColumnPosition, PartitionField, Property};
+use calve_sql::{
+    AlterTable, AlterTableChange, AlteredElements, ColumnPosition, PartitionField, Property, RefKind, SortField, WriteOrder,
+    WriteOrdering,
+};
 use calve_types::{Error, Result};
 
 use super::super::define::{as_flink_keeps, refuse_in_iceberg};
 use super::super::table::transform;
-use super::{definition, is_partition_field};
+use super::{beyond_flink, definition};
 use crate::catalogs::object::{DefinedColumn, TableDef};
 use crate::check::rules::option_warnings;
 use crate::definition::of_entry;
@@ -65,8 +69,8 @@ fn warn(statement: &AlterTable, warnings: &mut Vec<Warning>) {
             warnings.push(Warning::new("ineffective-option", message).at(option.span));
         }
     }
-    if is_partition_field(&statement.change) {
-        let message = "not portable to Flink: PARTITION FIELD in ALTER TABLE";
+    if let Some(what) = beyond_flink(&statement.change) {
+        let message = format!("not portable to Flink: {what}");
         warnings.push(Warning::new("not-portable", message).at(statement.span));
     }
 }
@@ -113,6 +117,22 @@ fn alteration(old: &TableDef, new: &TableDef, statement: &AlterTable) -> Result<
             let name = name.as_ref().map(|name| name.value.clone());
             alteration.partition.push(SpecChange::Add { term: term(to), name });
         }
+        AlterTableChange::PutRef(put) => alteration.refs.push(RefChange::Put(NewRef {
+            name: put.name.value.clone(),
+            is_tag: put.kind == RefKind::Tag,
+            create: put.create,
+            replace: put.replace,
+            if_not_exists: put.if_not_exists,
+            snapshot: put.snapshot,
+            max_age_ms: put.max_age_ms,
+            min_snapshots: put.min_snapshots,
+            max_snapshot_age_ms: put.max_snapshot_age_ms,
+        })),
+        AlterTableChange::DropRef { kind, name, if_exists } => {
+            let (name, is_tag) = (name.value.clone(), *kind == RefKind::Tag);
+            alteration.refs.push(RefChange::Drop { name, is_tag, if_exists: *if_exists });
+        }
+        AlterTableChange::Write(write) => write_order(write, &mut alteration),
         // an Iceberg table has neither watermark nor distribution: dropping one was refused
         AlterTableChange::DropWatermark
         | AlterTableChange::DropDistribution
@@ -121,6 +141,26 @@ fn alteration(old: &TableDef, new: &TableDef, statement: &AlterTable) -> Result<
         | AlterTableChange::DropPartitions { .. } => {}
     }
     Ok(alteration)
+}
+
+/// The order of the rows and the distribution mode that goes with it, as Spark chooses it.
+fn write_order(write: &WriteOrder, alteration: &mut Alteration) {
+    let (terms, mode) = match &write.ordering {
+        None => (vec![], None),
+        Some(WriteOrdering::None) => (vec![], Some("none")),
+        Some(WriteOrdering::By { locally, fields }) => {
+            let term = |sort: &SortField| SortTerm {
+                term: term(&sort.field),
+                descending: sort.descending,
+                nulls_first: sort.nulls_first,
+            };
+            (fields.iter().map(term).collect(), (!locally).then_some("range"))
+        }
+    };
+    alteration.order = Some(terms);
+    if let Some(mode) = if write.by_partition { Some("hash") } else { mode } {
+        alteration.set.insert("write.distribution-mode".to_owned(), mode.to_owned());
+    }
 }
 
 fn options(given: &[Property]) -> BTreeMap<String, String> {

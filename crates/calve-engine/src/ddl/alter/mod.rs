@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use calve_iceberg::catalog::Catalog;
 use calve_planner::TablePath;
-use calve_sql::{AlterTable, AlterTableChange, Name, PrimaryKey};
+use calve_sql::{AlterTable, AlterTableChange, Name, PrimaryKey, RefKind};
 use calve_types::{Error, Result, Span};
 
 pub(crate) use partitions::partition;
@@ -108,8 +108,8 @@ impl Session {
     }
 
     async fn alter_in_memory(&mut self, path: &TablePath, old: TableDef, alter: &AlterTable) -> Result<()> {
-        if is_partition_field(&alter.change) {
-            return Err(Error::unsupported("partition fields outside Iceberg tables").at(alter.span));
+        if let Some(what) = beyond_flink(&alter.change) {
+            return Err(Error::unsupported(format!("{what} outside Iceberg tables")).at(alter.span));
         }
         let resolved = Resolved::load(&self.catalogs, &self.options, vec![]).await?;
         let new = definition::altered(old, path, alter, &resolved, self.options.is_streaming())?;
@@ -182,13 +182,18 @@ fn check_not_enforced(key: &PrimaryKey) -> Result<()> {
         .at(key.span))
 }
 
-fn is_partition_field(change: &AlterTableChange) -> bool {
-    matches!(
-        change,
+/// What Flink's ALTER TABLE does not know, if it is that.
+fn beyond_flink(change: &AlterTableChange) -> Option<&'static str> {
+    match change {
         AlterTableChange::AddPartitionField { .. }
-            | AlterTableChange::DropPartitionField(_)
-            | AlterTableChange::ReplacePartitionField { .. }
-    )
+        | AlterTableChange::DropPartitionField(_)
+        | AlterTableChange::ReplacePartitionField { .. } => Some("PARTITION FIELD in ALTER TABLE"),
+        AlterTableChange::PutRef(put) if put.kind == RefKind::Tag => Some("TAG in ALTER TABLE"),
+        AlterTableChange::DropRef { kind: RefKind::Tag, .. } => Some("TAG in ALTER TABLE"),
+        AlterTableChange::PutRef(_) | AlterTableChange::DropRef { .. } => Some("BRANCH in ALTER TABLE"),
+        AlterTableChange::Write(_) => Some("WRITE in ALTER TABLE"),
+        _ => None,
+    }
 }
 
 /// A refusal with Flink's sentence.

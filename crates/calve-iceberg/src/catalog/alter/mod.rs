@@ -1,7 +1,10 @@
-//! ALTER TABLE of an Iceberg table: changes of its schema, its partition spec and its properties, together.
+//! ALTER TABLE of an Iceberg table: changes of its schema, its partition spec, its order, its branches and tags, and its
+//! properties, together.
 
+mod order;
 mod partition;
 mod properties;
+mod refs;
 mod schema;
 
 use std::collections::BTreeMap;
@@ -14,8 +17,10 @@ use super::create::check_types;
 use crate::commit::{self, TableOps};
 use crate::table::Table;
 
+pub use order::SortTerm;
 pub use partition::{PartitionRef, PartitionTerm, SpecChange};
 pub use properties::is_reserved;
+pub use refs::{NewRef, RefChange};
 pub use schema::{ColumnPlace, SchemaChange};
 
 /// What one ALTER TABLE changes.
@@ -25,6 +30,10 @@ pub struct Alteration {
     pub schema: Vec<SchemaChange>,
     /// Changes of the partition fields, in order.
     pub partition: Vec<SpecChange>,
+    /// By what rows are sorted when they are written; an empty list is no order, `None` leaves it as it is.
+    pub order: Option<Vec<SortTerm>>,
+    /// Changes of the branches and tags, in order.
+    pub refs: Vec<RefChange>,
     /// Properties to set. `format-version`, `location`, `current-snapshot-id` and `cherry-pick-snapshot-id` are not
     /// stored: they do what they say.
     pub set: BTreeMap<String, String>,
@@ -81,6 +90,10 @@ fn updates(base: &Table, alteration: &Alteration) -> Result<Vec<TableUpdate>> {
             updates.push(TableUpdate::SetDefaultSpec { spec_id: -1 });
         }
     }
+    if let Some(terms) = &alteration.order {
+        updates.extend(order::updates(metadata, terms)?);
+    }
+    updates.extend(refs::updates(base, &alteration.refs)?);
     Ok(updates)
 }
 

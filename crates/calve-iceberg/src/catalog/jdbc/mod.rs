@@ -97,7 +97,7 @@ impl JdbcCatalog {
         };
         let version = base.and_then(version_of).map_or(0, |v| v.saturating_add(1));
         let what = || format!("write the table metadata to '{folder}'");
-        let (bytes, ending) = encode(metadata).context(what)?;
+        let (bytes, ending) = encode(metadata)?;
         let location = format!("{folder}/{version:05}-{}{ending}", Uuid::new_v4());
         let output = self.io.file_io().new_output(&location).context(what)?;
         let written = match output.write(Bytes::from(bytes)).await.context(what) {

@@ -101,6 +101,10 @@ async fn tables() {
     assert!(!c.drop_table(&ident, true).await.unwrap());
     assert_eq!(files(&dir.path().join("w")), Vec::<String>::new(), "a dropped table leaves no files");
 
+    let wrong = c.create_table(&ident, creation(&[("write.metadata.compression-codec", "zstd")])).await;
+    assert_eq!(wrong.unwrap_err().code, "invalid-option");
+    assert_eq!(files(&dir.path().join("w")), Vec::<String>::new());
+
     let elsewhere = format!("{}/elsewhere/", dir.path().display());
     let moved = c.create_table(&ident, creation(&[("location", &elsewhere)])).await.unwrap();
     assert_eq!(moved.metadata().location(), elsewhere.trim_end_matches('/'));

@@ -259,3 +259,35 @@ async fn a_required_column_without_values_is_an_error() {
         format!("cannot read column 'must' of the data file '{path}': the required field 'must' is missing")
     );
 }
+
+#[tokio::test]
+async fn defaults_of_nested_fields_and_of_structs() {
+    let optional = |id, name, of| -> NestedFieldRef { NestedField::optional(id, name, of).into() };
+    let int = || Type::Primitive(PrimitiveType::Int);
+    let string = || Type::Primitive(PrimitiveType::String);
+    let before = vec![optional(1, "r", Type::Struct(StructType::new(vec![optional(2, "x", int())])))];
+    let mut lake = Lake::new(FormatVersion::V3, schema(before.clone()), &[]);
+    let arrow = crate::schema::to_arrow(&schema(before.clone())).unwrap();
+    let ArrowType::Struct(inner) = arrow.field(0).data_type() else { panic!("a struct") };
+    let values: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None]));
+    let rows = StructArray::new(inner.clone(), vec![values], Some(NullBuffer::from(vec![true, false])));
+    let file = lake.data(&batch(&before, vec![Arc::new(rows)]));
+    lake.commit(vec![file]).await;
+
+    let y = NestedField::required(3, "y", string()).with_initial_default(Literal::string("d"));
+    let r = StructType::new(vec![optional(2, "x", int()), y.into()]);
+    let a = NestedField::optional(5, "a", int()).with_initial_default(Literal::int(7));
+    let q = StructType::new(vec![a.into(), optional(6, "b", string())]);
+    // what a default of a struct leaves out has its own default
+    let q = NestedField::optional(4, "q", Type::Struct(q))
+        .with_initial_default(Literal::Struct(Struct::from_iter([None, None])));
+    let l = NestedField::required(8, "l", Type::List(ListType::new(NestedField::list_element(9, int(), false).into())))
+        .with_initial_default(Literal::List(vec![]));
+    let ns = NestedField::optional(10, "ns", Type::Primitive(PrimitiveType::TimestampNs))
+        .with_initial_default(Literal::long(1_577_836_800_123_456_789_i64));
+    lake.set_schema(vec![optional(1, "r", Type::Struct(r)), q.into(), l.into(), ns.into()]);
+    assert_eq!(
+        lake.rows().await,
+        ["{a: 7, b: },[],2020-01-01T00:00:00.123456789", "{x: 1, y: d},{a: 7, b: },[],2020-01-01T00:00:00.123456789"]
+    );
+}

@@ -28,6 +28,8 @@ pub(super) struct Lake {
     snapshots: i64,
     pub(super) row_group_rows: usize,
     pub(super) metrics: bool,
+    /// Of the next commits.
+    pub(super) operation: Operation,
 }
 
 pub(super) fn fields(list: &[(i32, &str, PrimitiveType)]) -> Vec<NestedFieldRef> {
@@ -61,7 +63,7 @@ impl Lake {
         let metadata = TableMetadataBuilder::from_table_creation(creation).unwrap().build().unwrap().metadata;
         let (names, snapshots) = (0, 0);
         let manifests = Vec::new();
-        let mut lake = Self { dir, metadata, manifests, names, snapshots, row_group_rows: 1_000_000, metrics: true };
+        let mut lake = Self { dir, metadata, manifests, names, snapshots, row_group_rows: 1_000_000, metrics: true, operation: Operation::Append };
         // the builder numbers nested fields anew
         lake.set_schema(fields);
         lake
@@ -239,7 +241,7 @@ impl Lake {
             .with_timestamp_ms(self.metadata.last_updated_ms().max(1_700_000_000_000) + 1000)
             .with_manifest_list(list.clone())
             .with_schema_id(self.metadata.current_schema_id())
-            .with_summary(Summary { operation: Operation::Append, additional_properties: HashMap::new() });
+            .with_summary(Summary { operation: self.operation.clone(), additional_properties: HashMap::new() });
         let snapshot = match next_row {
             Some(next) => {
                 let first = self.metadata.next_row_id();

@@ -1,10 +1,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod append;
+mod changelog;
 mod failure;
+mod formats;
+mod layout;
 mod model;
+mod overwrite;
 mod partitions;
+mod positions;
 mod prepared;
+mod properties;
+mod transforms;
 mod upsert;
 
 use std::collections::BTreeMap;

@@ -50,18 +50,12 @@ async fn what_flink_refuses_before_the_first_row() {
     assert_eq!(v1.code, "upsert-format-v1");
     assert!(detail(v1).contains("Cannot write delete files in a v1 table"));
     assert_eq!(detail(refused(&[], &[], &[], &[("write-format", "csv")]).await), "Invalid file format: csv");
-    assert_eq!(refused(&[], &[], &[], &[("write-format", "ORC")]).await.message, "not supported: write-format 'orc'");
     assert_eq!(
         refused(&[], &[], &[], &[("target-file-size-bytes", "12k")]).await.message,
         "invalid value '12k' for option 'target-file-size-bytes': expected a whole number from 1"
     );
     assert_eq!(refused(&[], &[], &[], &[("compression-codec", "zip")]).await.code, "invalid-option");
     assert_eq!(refused(&[], &[], &[], &[("compression-level", "99")]).await.code, "invalid-option");
-    assert_eq!(
-        refused(&[], &[], &[("write.object-storage.enabled", "true")], &[]).await.message,
-        "not supported: write.object-storage.enabled"
-    );
-    assert_eq!(refused(&[], &[], &[], &[("overwrite-enabled", "true")]).await.code, "not-supported");
 }
 
 #[tokio::test]

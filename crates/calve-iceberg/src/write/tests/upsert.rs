@@ -183,7 +183,7 @@ async fn deletes_left_out_are_written_if_the_table_moved() {
     assert_eq!(keys, BTreeSet::from([1, 2]));
 }
 
-async fn evolve(f: &Fixture, fields: &[(&str, Transform)]) {
+pub(super) async fn evolve(f: &Fixture, fields: &[(&str, Transform)]) {
     let table = f.table().await;
     let mut spec = UnboundPartitionSpec::builder();
     for (name, transform) in fields {
@@ -237,7 +237,7 @@ async fn rows_that_deletes_cannot_reach_are_refused() {
 }
 
 /// Values of a key column of each type, in the order of their text.
-fn values(of: &T) -> ArrayRef {
+pub(super) fn values(of: &T) -> ArrayRef {
     use arrow::array::*;
     let long = "\u{10ffff}".repeat(20);
     let long_bytes = [255_u8; 40];
