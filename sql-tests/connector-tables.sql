@@ -104,9 +104,9 @@ SELECT * FROM placed;
 CREATE TABLE with_metadata (id BIGINT, f STRING METADATA FROM '_file') WITH ('connector' = 'iceberg', 'catalog-name' = 'h',
   'catalog-type' = 'hadoop', 'warehouse' = '${TMP}/warehouse', 'catalog-database' = 'fresh', 'catalog-table' = 'wide');
 SELECT * FROM with_metadata;
-CREATE TABLE dynamic (id BIGINT) WITH ('connector' = 'iceberg', 'catalog-name' = 'h', 'catalog-type' = 'hadoop', 'warehouse' = '${TMP}/warehouse',
+CREATE TABLE dyn (id BIGINT) WITH ('connector' = 'iceberg', 'catalog-name' = 'h', 'catalog-type' = 'hadoop', 'warehouse' = '${TMP}/warehouse',
   'use-dynamic-iceberg-sink' = 'true');
-INSERT INTO dynamic VALUES (1);
+INSERT INTO dyn VALUES (1);
 
 -- CREATE TABLE AS, in another name space of options.
 CREATE TABLE as_query WITH ('connector' = 'iceberg', 'catalog-name' = 'h', 'catalog-type' = 'hadoop', 'warehouse' = '${TMP}/warehouse')

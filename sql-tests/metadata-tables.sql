@@ -13,7 +13,7 @@ SELECT COUNT(*) FROM p$partitions;
 SELECT COUNT(*) FROM p$manifests;
 SELECT COUNT(*) FROM p$all_entries;
 SELECT latest_snapshot_id, latest_schema_id, latest_sequence_number FROM p$metadata_log_entries;
-INSERT INTO p VALUES (1, 'x'), (2, 'y'), (3, CAST(NULL AS STRING));
+INSERT INTO p VALUES (1, 'x'), (2, 'y');
 INSERT INTO p VALUES (1, 'x'), (1, 'x');
 
 DESCRIBE p$files;
@@ -40,17 +40,23 @@ SELECT `partition`.p, spec_id, record_count, file_count, position_delete_record_
 SELECT t.`partition`.p, s.operation, s.parent_id IS NULL AS is_first, t.last_updated_at = s.committed_at AS then_
   FROM p$partitions t JOIN p$snapshots s ON t.last_updated_snapshot_id = s.snapshot_id ORDER BY 1;
 
+-- NULL is a partition too
+CREATE TABLE nulls (id INT, p STRING) PARTITIONED BY (p);
+INSERT INTO nulls VALUES (1, CAST(NULL AS STRING)), (2, 'z');
+SELECT `partition`, record_count FROM nulls$partitions;
+SELECT partition_summaries FROM nulls$manifests;
+
 -- an unpartitioned table is one partition, and has no partition column
 CREATE TABLE u (id BIGINT, r ROW<a INT, b ARRAY<DOUBLE>>);
 INSERT INTO u VALUES (1, ROW(1, ARRAY[1.5])), (2, CAST(NULL AS ROW<a INT, b ARRAY<DOUBLE>>));
 DESCRIBE u$data_files;
-SELECT * FROM u$partitions;
+DESCRIBE u$partitions;
+SELECT record_count, file_count, total_data_file_size_in_bytes > 0 AS has_size, equality_delete_file_count FROM u$partitions;
 SELECT `partition` FROM u$files;
 SELECT readable_metrics.`r.a`.upper_bound, readable_metrics.id.value_count FROM u$files WHERE readable_metrics.id.lower_bound > 0;
 
 -- a snapshot is chosen by a hint where a table is about one, and nowhere else
-SELECT snapshot_id FROM p$files /*+ OPTIONS('snapshot-id' = '1') */;
-SELECT * FROM p$files /*+ OPTIONS('snapshot-id' = '1') */;
+SELECT record_count FROM p$files /*+ OPTIONS('snapshot-id' = '1') */;
 SELECT * FROM p$snapshots /*+ OPTIONS('snapshot-id' = '1') */;
 SELECT * FROM p$manifests /*+ OPTIONS('branch' = 'nix') */;
 SELECT * FROM p$all_files /*+ OPTIONS('branch' = 'nix') */;

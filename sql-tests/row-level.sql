@@ -77,4 +77,4 @@ SELECT * FROM v1;
 ALTER TABLE v1 SET ('write.update.mode' = 'sometimes');
 UPDATE v1 SET id = id + 1;
 
-EXPLAIN UPDATE orders SET amount = amount + 1 WHERE region = 'eu';
+EXPLAIN UPDATE orders SET amount = amount + 1 WHERE region = 'nowhere';

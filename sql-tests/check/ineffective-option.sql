@@ -7,7 +7,7 @@ CREATE TABLE t (
   id INT
 ) WITH (
   'format-version' = '2',
-  'write.delete.mode' = 'merge-on-read',
+  'write.delete.distribution-mode' = 'hash',
   'connector' = 'print'
 );
 SET 'write.upsert.enabled' = 'true';

@@ -14,6 +14,8 @@ RESET 'parallelism.default';
 CREATE TEMPORARY VIEW v AS SELECT 1 AS x;
 CREATE FUNCTION f AS 'com.acme.F';
 SELECT f(x) FROM v;
+CREATE FUNCTION default_catalog.default_database.f AS 'com.acme.F';
+SELECT default_catalog.default_database.f(x) FROM v;
 BEGIN STATEMENT SET;
 INSERT INTO t SELECT x FROM v;
 INSERT INTO t SELECT 2;

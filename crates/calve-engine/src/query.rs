@@ -11,8 +11,8 @@ use calve_planner::{Rel, TableEntry};
 use calve_types::{Error, Result};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::provider_as_source;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{LogicalPlan, TableSource};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 

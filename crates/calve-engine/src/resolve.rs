@@ -115,11 +115,7 @@ impl<'a> Resolved<'a> {
     ///
     /// # Errors
     /// As [`Resolved::load`].
-    pub async fn load_definitions(
-        catalogs: &'a Catalogs,
-        options: &'a Options,
-        names: Vec<Reference>,
-    ) -> Result<Self> {
+    pub async fn load_definitions(catalogs: &'a Catalogs, options: &'a Options, names: Vec<Reference>) -> Result<Self> {
         Self::load_all(catalogs, options, names, false).await
     }
 
@@ -343,6 +339,10 @@ pub(crate) fn downcast<T: Any>(handle: &Arc<dyn Any + Send + Sync>) -> Option<&T
     handle.as_ref().downcast_ref::<T>()
 }
 
+/// Hints that say which version or which changes of an Iceberg table are read.
+const VERSION_HINTS: [&str; 8] =
+    ["snapshot-id", "as-of-timestamp", "branch", "tag", "start-snapshot-id", "start-tag", "end-snapshot-id", "end-tag"];
+
 /// Refuses to write what no sink can write as its definition asks for.
 ///
 /// # Errors
@@ -498,9 +498,7 @@ impl CatalogReader for Resolved<'_> {
                 .with_hint("only tables of Iceberg catalogs keep versions"));
         };
         let mut hints = handle.hints.clone();
-        if let Some(key) =
-            ["snapshot-id", "as-of-timestamp", "branch", "tag"].into_iter().find(|key| hints.contains_key(*key))
-        {
+        if let Some(key) = VERSION_HINTS.into_iter().find(|key| hints.contains_key(*key)) {
             return Err(Error::new(
                 "invalid-hint",
                 format!("FOR SYSTEM_TIME AS OF and the hint '{key}' exclude each other"),

@@ -225,7 +225,7 @@ fn changes(dice: &mut Dice) -> (String, Vec<Cells>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changes_that_are_read_leave_the_rows_of_their_tables() {
     let seed = std::env::var("CALVE_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
-    let rounds = std::env::var("CALVE_ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(4_u32);
+    let rounds = std::env::var("CALVE_ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(2_u32);
     let mut dice = Dice(0x2545_F491_4F6C_DD1D ^ (seed + 1));
     let (mut refused, mut asked) = (0, 0);
     for _ in 0..rounds {

@@ -15,6 +15,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 const BATCHES: usize = 300;
+/// An upsert by position reads the keys of every file that may hold one: here, of all.
+const BATCHES_BY_POSITION: usize = 60;
 const KEYS: i32 = 60;
 const PARTITIONS: i32 = 4;
 
@@ -45,7 +47,8 @@ async fn model(name: &str, format_version: u8, setting: (&str, &str), seed: u64)
 
     let mut random = StdRng::seed_from_u64(seed);
     let mut model = Model::new();
-    for batch in 1..=BATCHES {
+    let batches = if setting.1 == "position" { BATCHES_BY_POSITION } else { BATCHES };
+    for batch in 1..=batches {
         let values: Vec<String> = (0..random.random_range(1..=12))
             .map(|_| {
                 let key = (random.random_range(0..KEYS), format!("p{}", random.random_range(0..PARTITIONS)));

@@ -97,7 +97,7 @@ fn matches(text: &str, pattern: &[Piece]) -> bool {
 fn escape_char(text: &str) -> Result<char> {
     let mut chars = text.chars();
     match (chars.next(), chars.next()) {
-        (Some(c), None) if c != '\\' => Ok(c),
+        (Some(c), None) => Ok(c),
         _ => Err(Error::new("invalid-argument", format!("invalid escape character '{text}'"))
             .with_detail(format!("Invalid escape character '{text}'"))),
     }

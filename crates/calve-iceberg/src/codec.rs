@@ -56,7 +56,10 @@ impl Codec {
             Self::Deflate(_) => {
                 let mut plain = Vec::with_capacity(block.len().saturating_mul(3));
                 let most = LARGEST_BLOCK as u64 + 1;
-                flate2::read::DeflateDecoder::new(block.as_slice()).take(most).read_to_end(&mut plain).map_err(failed)?;
+                flate2::read::DeflateDecoder::new(block.as_slice())
+                    .take(most)
+                    .read_to_end(&mut plain)
+                    .map_err(failed)?;
                 if plain.len() > LARGEST_BLOCK { Err(too_large()) } else { Ok(plain) }
             }
             Self::Snappy => {

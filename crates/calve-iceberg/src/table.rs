@@ -111,6 +111,9 @@ impl Table {
     /// # Errors
     /// `not-a-branch` for a tag, with the Java library's sentence as detail.
     pub fn branch(&self, name: &str) -> Result<Option<&SnapshotReference>> {
+        if name.is_empty() {
+            return Err(Error::new("invalid-option", "invalid value '' for option 'branch': expected a name"));
+        }
         match self.refs()?.get(name) {
             Some(reference) if !reference.is_branch() => {
                 Err(Error::new("not-a-branch", format!("cannot write to tag '{name}'")).with_detail(format!(
@@ -147,6 +150,10 @@ impl Table {
         let list = parsed.unwrap_or_else(|_| Err(damaged())).context(what);
         let list = list.map_err(|error| error.with_hint(RESTORE))?;
         let manifests: Arc<Vec<_>> = Arc::new(list.consume_entries().into_iter().collect());
+        let newest = snapshot.sequence_number();
+        if manifests.iter().any(|m| m.min_sequence_number < 0 || !(0..=newest).contains(&m.sequence_number)) {
+            return Err(damaged()).context(what).map_err(|error| error.with_hint(RESTORE));
+        }
         let files = snapshot.summary().additional_properties.get("total-data-files");
         if manifests.is_empty() && files.and_then(|files| files.parse::<u64>().ok()).is_some_and(|files| files > 0) {
             // one that ends too early looks like that of a table without files

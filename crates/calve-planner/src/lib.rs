@@ -18,8 +18,8 @@ pub mod stream;
 pub mod tables;
 mod time;
 
-pub use change::{Change, ChangeKind, ChangeOp, ChangedTable};
 pub use catalog::{CatalogReader, TableEntry, TablePath, Watermark};
+pub use change::{Change, ChangeKind, ChangeOp, ChangedTable};
 pub use expr::{AggregateCall, Bound, Expr, ExprKind, Frame, OverCall, OverFunction, SortKey, SubqueryKind};
 pub use rel::{Field, JoinKind, Rel, RelKind, SetOpKind, Sink, Window};
 pub use time::{TimeAttribute, WindowColumn};

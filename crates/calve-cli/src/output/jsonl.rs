@@ -175,7 +175,8 @@ impl<W: Write> JsonlOutput<W> {
         Ok(serde_json::to_writer(&mut self.buffer, &warnings)?)
     }
 
-    /// What each INSERT wrote. Ids of snapshots are texts: they have more digits than a number has in many readers.
+    /// What each INSERT wrote; of a DELETE, UPDATE or MERGE also how many rows were deleted, updated and inserted. Ids of
+    /// snapshots are texts: they have more digits than a number has in many readers.
     fn written(&mut self, writes: &[WriteSummary]) -> io::Result<()> {
         if writes.is_empty() {
             return Ok(());

@@ -59,8 +59,11 @@ pub(crate) struct Catalogs {
     /// In a session that checks scripts: Iceberg catalogs are images, whose changes stay in memory.
     images: Option<Images>,
     /// The catalogs of tables of the connector `iceberg`, by name and options.
-    connectors: Mutex<HashMap<(String, BTreeMap<String, String>), Arc<dyn IcebergCatalog>>>,
+    connectors: Mutex<HashMap<Connection, Arc<dyn IcebergCatalog>>>,
 }
+
+/// The name and the options of a catalog.
+type Connection = (String, BTreeMap<String, String>);
 
 /// What the images of Iceberg catalogs begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -42,11 +42,8 @@ pub(super) async fn run(runner: &Runner<'_>, bound: Bound, job_id: &str, commits
         }
         written => written?,
     };
-    let counts = RowCounts {
-        deleted: written.rows_deleted,
-        updated: written.rows_updated,
-        inserted: written.rows_inserted,
-    };
+    let counts =
+        RowCounts { deleted: written.rows_deleted, updated: written.rows_updated, inserted: written.rows_inserted };
     let summary = WriteSummary {
         table: change.table.path.to_string(),
         rows: counts.deleted.saturating_add(counts.updated).saturating_add(counts.inserted),

@@ -104,9 +104,12 @@ impl Session {
         let of_iceberg = entry.as_ref().and_then(|entry| Some((entry, iceberg_handle(entry)?)));
         let Some((entry, handle)) = of_iceberg else { return Err(self.refusal(statement).await) };
         if let (Some(hint), Some(key)) = (target.hint, READS.iter().find(|key| handle.hints.contains_key(**key))) {
-            return Err(Error::new("invalid-hint", format!("option '{key}' is for reads: rows change as they are now"))
-                .with_hint("use 'branch' to change the rows of a branch")
-                .at(hint.span));
+            return Err(Error::new(
+                "invalid-hint",
+                format!("option '{key}' is for reads: rows change as they are now"),
+            )
+            .with_hint("use 'branch' to change the rows of a branch")
+            .at(hint.span));
         }
         let level = self.prepare(handle, target.kind).map_err(|e| e.at(target.name.span))?;
         let table = ChangedTable {

@@ -150,10 +150,9 @@ fn takes(to: &DataType, from: &DataType) -> Result<bool> {
     Ok(to == from
         || match (&from.logical, &to.logical) {
             (LogicalType::Int, LogicalType::BigInt) | (LogicalType::Float, LogicalType::Double) => true,
-            (
-                LogicalType::Decimal { precision: p, scale: s },
-                LogicalType::Decimal { precision: wider, scale },
-            ) => s == scale && p <= wider,
+            (LogicalType::Decimal { precision: p, scale: s }, LogicalType::Decimal { precision: wider, scale }) => {
+                s == scale && p <= wider
+            }
             _ => false,
         })
 }

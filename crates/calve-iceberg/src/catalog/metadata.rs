@@ -9,6 +9,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use iceberg::spec::{MAIN_BRANCH, TableMetadata, TableMetadataBuildResult, TableProperties};
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::commit::CommitError;
@@ -26,6 +27,56 @@ pub(super) fn plain(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     GzDecoder::new(bytes.as_slice()).read_to_end(&mut text)?;
     Ok(text)
+}
+
+/// The metadata in the text of a metadata file.
+///
+/// # Errors
+/// What is wrong with the text; `not-supported` for what would be lost.
+pub(super) fn parse(text: &[u8], what: impl Fn() -> String) -> Result<TableMetadata> {
+    // the library drops defaults of nanoseconds without a word
+    if contains(text, b"_ns\"") && contains(text, b"-default\"") {
+        let json: Value = serde_json::from_slice(text).context(&what)?;
+        if let Some(column) = default_of_nanoseconds(json.get("schemas").unwrap_or(&Value::Null)) {
+            return Err(Error::unsupported(format!("the default value of column '{column}', a time of nanoseconds")));
+        }
+    }
+    let refused = match serde_json::from_slice(text) {
+        Ok(metadata) => return Ok(metadata),
+        Err(error) => error,
+    };
+    // Java leaves out the sequence number 0 of a snapshot of format version 1, also when the table is of version 3
+    let Ok(mut json) = serde_json::from_slice::<Value>(text) else { return Err(refused).context(&what) };
+    for snapshot in json.get_mut("snapshots").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Value::Object(snapshot) = snapshot {
+            snapshot.entry("sequence-number").or_insert(Value::from(0));
+        }
+    }
+    serde_json::from_value(json).map_err(|_| refused).context(&what)
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+/// A field with a default of nanoseconds, its name.
+fn default_of_nanoseconds(json: &Value) -> Option<&str> {
+    let mut open = vec![json];
+    while let Some(json) = open.pop() {
+        match json {
+            Value::Array(values) => open.extend(values),
+            Value::Object(field) => {
+                let ns = field.get("type").and_then(Value::as_str).is_some_and(|t| t.ends_with("_ns"));
+                let set = |key: &str| field.get(key).is_some_and(|value| !value.is_null());
+                if ns && (set("initial-default") || set("write-default")) {
+                    return field.get("name").and_then(Value::as_str).or(Some("?"));
+                }
+                open.extend(field.values());
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The bytes of a metadata file and the ending of its name, by `write.metadata.compression-codec` (`none` or `gzip`).

@@ -12,7 +12,7 @@ use calve_types::{Error, Result};
 use iceberg::spec::TableMetadata;
 use uuid::Uuid;
 
-use super::metadata::{Head, encode, plain};
+use super::metadata::{Head, encode, parse, plain};
 use crate::commit::CommitError;
 use crate::error::Context;
 
@@ -112,7 +112,7 @@ impl VersionFiles {
         let path = self.dir.join(&file.name);
         let what = || format!("read the table metadata '{}'", path.display());
         let bytes = fs::read(&path).context(what)?;
-        serde_json::from_slice(&plain(bytes).context(what)?).context(what)
+        parse(&plain(bytes).context(what)?, what)
     }
 
     /// Whether `base` is a version of the table with this UUID, and can be rewritten without loss.

@@ -215,8 +215,8 @@ impl Partitions<'_> {
         let known = manifest.partitions.as_ref().filter(|summaries| summaries.len() == fields.len());
         let Some(summaries) = known.filter(|_| self.values.len() <= COMPARED) else { return true };
         self.values.iter().any(|values| {
-            let all = values.fields().iter().zip(fields).zip(summaries);
-            all.into_iter().all(|((value, field), summary)| match value {
+            let mut fields = values.fields().iter().zip(fields).zip(summaries);
+            fields.all(|((value, field), summary)| match value {
                 None => summary.contains_null,
                 Some(value) => in_bounds(value, &field.field_type, summary),
             })

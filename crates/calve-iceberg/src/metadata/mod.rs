@@ -140,7 +140,7 @@ pub fn metadata_table(table: Table, name: &str, hints: &BTreeMap<String, String>
 /// The snapshot that the hints choose; the current one without hints.
 fn snapshot(table: &Table, hints: &BTreeMap<String, String>) -> Result<Option<SnapshotRef>> {
     let options = ScanOptions::resolve(table, hints, &BTreeMap::new())?;
-    Ok(options.snapshot().cloned())
+    Ok(options.only_snapshot()?.cloned())
 }
 
 /// Refuses to choose a snapshot of what is about all of them.

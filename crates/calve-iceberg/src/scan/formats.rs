@@ -79,12 +79,7 @@ impl FormatFile {
 
     /// The rows of some columns, which are counted from 0 and ascending: all rows, or of a file that is cut into ranges
     /// those of one range.
-    fn read(
-        self,
-        columns: &[usize],
-        range: Option<Range<u64>>,
-        file: &DataFile,
-    ) -> BoxStream<'static, Result<Rows>> {
+    fn read(self, columns: &[usize], range: Option<Range<u64>>, file: &DataFile) -> BoxStream<'static, Result<Rows>> {
         let file = Arc::new(file.clone());
         match self {
             // where a row lies is only known after all before it
@@ -99,10 +94,7 @@ impl FormatFile {
 ///
 /// # Errors
 /// What reading the file and its delete files meets.
-pub(super) async fn open(
-    open: Open,
-    range: Option<&FileRange>,
-) -> DfResult<BoxStream<'static, DfResult<RecordBatch>>> {
+pub(super) async fn open(open: Open, range: Option<&FileRange>) -> DfResult<BoxStream<'static, DfResult<RecordBatch>>> {
     let (context, task) = (&open.context, &open.task);
     let deleted = task.deletes.positions(context, task.file().file_path(), task.sequence);
     let deleted = deleted.await.map_err(external)?;
@@ -150,12 +142,11 @@ pub(super) async fn open(
         .boxed())
 }
 
+/// Columns of a file, and expressions over those.
+type Needed = (Vec<usize>, Vec<Arc<dyn PhysicalExpr>>);
+
 /// The columns of the file that a projection needs, and its expressions over those.
-fn expressions(
-    projection: &[ProjectionExpr],
-    found: &FileColumns,
-    physical: &SchemaRef,
-) -> DfResult<(Vec<usize>, Vec<Arc<dyn PhysicalExpr>>)> {
+fn expressions(projection: &[ProjectionExpr], found: &FileColumns, physical: &SchemaRef) -> DfResult<Needed> {
     let mut expressions = Vec::with_capacity(projection.len());
     for projected in projection {
         let column = projected.expr.as_any().downcast_ref::<Column>();

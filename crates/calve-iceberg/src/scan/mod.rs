@@ -9,16 +9,16 @@
 
 mod access;
 mod adapter;
-mod avro;
 mod appends;
+mod avro;
 mod chosen;
 mod context;
 mod convert;
 mod delete_index;
 mod deletes;
-mod key_rows;
 mod formats;
 mod guard;
+mod key_rows;
 mod keytable;
 mod layout;
 pub(crate) mod literal;
@@ -36,14 +36,14 @@ mod statistics;
 mod tests;
 
 pub(crate) use chosen::{ChosenFiles, row_fields};
+pub(crate) use context::ScanContext;
+pub(crate) use delete_index::only_data_file;
 pub(crate) use formats::columns_of;
+pub(crate) use key_rows::KeyRows;
 pub use options::ScanOptions;
+pub(crate) use plan::{FileTask, plan_files};
 pub use provider::provider;
 pub(crate) use prune::Pruner;
-pub(crate) use context::ScanContext;
-pub(crate) use key_rows::KeyRows;
-pub(crate) use delete_index::only_data_file;
-pub(crate) use plan::{FileTask, plan_files};
 pub(crate) use reader::{open as open_parquet, unreadable};
 pub use rows::{RowColumn, provider_with};
 

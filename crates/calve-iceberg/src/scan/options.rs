@@ -333,6 +333,18 @@ impl ScanOptions {
         Self { files, ..self }
     }
 
+    /// The snapshot to read, where only one can be read; `None` for a table or branch without any.
+    ///
+    /// # Errors
+    /// `not-supported` if changes are chosen, with the Java library's sentence.
+    pub(crate) fn only_snapshot(&self) -> Result<Option<&SnapshotRef>> {
+        match &self.selected {
+            Selected::Snapshot(snapshot) => Ok(snapshot.as_ref()),
+            Selected::Appends(_) => Err(Error::unsupported("changes between snapshots of a metadata table")
+                .with_detail("Incremental append scan is not supported")),
+        }
+    }
+
     /// The snapshot to read; `None` for a table or branch without any, and if changes are read.
     pub fn snapshot(&self) -> Option<&SnapshotRef> {
         match &self.selected {

@@ -16,6 +16,7 @@ use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::empty::EmptyExec;
@@ -113,13 +114,16 @@ impl IcebergScan {
             None => None,
             Some(filter) => {
                 let schema = DFSchema::try_from(self.schema.clone())?;
-                let filter = state.create_physical_expr(filter, &schema)?;
+                // as it is: DataFusion 53 simplifies two IN lists of one column as if there were no NULL
+                let filter = create_physical_expr(&filter, &schema, state.execution_props())?;
                 Pruner::new(&filter, &self.schema, metadata)
             }
         };
         let mut files = match &self.options.selected {
             Selected::Snapshot(None) => Vec::new(),
-            Selected::Snapshot(Some(snapshot)) => plan(&self.table, snapshot, pruner.as_ref()).await.map_err(external)?,
+            Selected::Snapshot(Some(snapshot)) => {
+                plan(&self.table, snapshot, pruner.as_ref()).await.map_err(external)?
+            }
             Selected::Appends(snapshots) => {
                 plan_appends(&self.table, snapshots, pruner.as_ref()).await.map_err(external)?
             }

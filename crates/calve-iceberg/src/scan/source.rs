@@ -36,14 +36,14 @@ use super::access::live_rows;
 use super::adapter::{FileColumns, FileName};
 use super::context::{Columns, ScanContext};
 use super::deletes::KeyDeletes;
-use super::{external, formats};
-use super::layout::Layout;
 use super::guard::guarded_batches;
+use super::layout::Layout;
 use super::literal::{primitive, scalar};
 use super::plan::FileTask;
 use super::predicate::is_prunable;
 use super::reader::{self, KnownFooter};
 use super::rows::{self, Filler, rows_to_read};
+use super::{external, formats};
 
 /// Reads data files of one table. Every file is opened by a Parquet opener of its own, which finds columns by field id,
 /// skips deleted positions, and reads the key columns of the equality deletes that may hit the file.
@@ -289,9 +289,7 @@ impl Open {
         };
         let batches = match filler {
             None => batches,
-            Some(filler) => batches
-                .map(move |batch| filler.fill(&batch?, rows.as_mut()).map_err(external))
-                .boxed(),
+            Some(filler) => batches.map(move |batch| filler.fill(&batch?, rows.as_mut()).map_err(external)).boxed(),
         };
         if !has_keys {
             return Ok(batches);

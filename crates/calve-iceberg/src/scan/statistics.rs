@@ -45,8 +45,8 @@ fn of_column(field: &NestedFieldRef, data_type: &ArrowType, files: &[FileTask], 
     if let Some(sum) = sum.and_then(|n| usize::try_from(n).ok()) {
         column.null_count = Precision::Inexact(sum);
     }
-    // NaN is in no bounds, and long text is cut in them
-    if !(data_type.is_integer() || data_type.is_decimal() || data_type.is_temporal()) {
+    // DataFusion estimates by ranges of integers only
+    if !data_type.is_integer() {
         return;
     }
     let mut bounds: Option<(ScalarValue, ScalarValue)> = None;
@@ -66,7 +66,9 @@ fn of_column(field: &NestedFieldRef, data_type: &ArrowType, files: &[FileTask], 
             Some((least, most)) => (if low < least { low } else { least }, if high > most { high } else { most }),
         });
     }
-    if let Some((least, most)) = bounds.filter(|(least, most)| least <= most) {
+    // DataFusion 53 counts the values of a range in 64 bits, which all values of BIGINT overflow
+    let countable = |least: &ScalarValue, most: &ScalarValue| most.distance(least).is_some_and(|n| n < usize::MAX / 2);
+    if let Some((least, most)) = bounds.filter(|(least, most)| least <= most && countable(least, most)) {
         (column.min_value, column.max_value) = (Precision::Inexact(least), Precision::Inexact(most));
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct FileKind {
 
 /// How rows become bytes.
 enum Encoding {
-    Parquet(SchemaDescriptor, WriterProperties),
+    Parquet(SchemaDescriptor, Box<WriterProperties>),
     Avro(AvroKind),
     Orc(OrcKind),
 }
@@ -147,7 +147,7 @@ impl FileKind {
                 let properties = options.properties(&parquet, metrics.statistics_bytes());
                 let entries = entries.map(|(key, value)| KeyValue::new(key.to_owned(), value.to_owned()));
                 let properties = properties.into_builder().set_key_value_metadata(Some(entries.collect())).build();
-                Encoding::Parquet(parquet, properties)
+                Encoding::Parquet(parquet, Box::new(properties))
             }
             FileOptions::Avro(codec) => Encoding::Avro(AvroKind::new(&columns, *codec, entries.map(owned).collect())?),
             FileOptions::Orc(options) => Encoding::Orc(OrcKind::new(&columns, options, entries.map(owned).collect())?),
@@ -183,7 +183,7 @@ pub(crate) struct FileWriter {
 /// What turns rows into bytes.
 enum Writer {
     Parquet(Box<AsyncArrowWriter<Upload>>),
-    Avro(AvroWriter),
+    Avro(Box<AvroWriter>),
     Orc(Box<OrcWriter>, BatchMetrics),
 }
 
@@ -211,13 +211,13 @@ impl FileWriter {
         let writer = match &kind.encoding {
             Encoding::Parquet(schema, properties) => {
                 let options = ArrowWriterOptions::new()
-                    .with_properties(properties.clone())
+                    .with_properties(WriterProperties::clone(properties))
                     .with_parquet_schema(schema.clone())
                     .with_skip_arrow_metadata(true);
                 let writer = AsyncArrowWriter::try_new_with_options(upload, kind.arrow.clone(), options);
                 Writer::Parquet(Box::new(writer.map_err(|e| from_parquet(e, location))?))
             }
-            Encoding::Avro(avro) => Writer::Avro(AvroWriter::new(avro, upload)),
+            Encoding::Avro(avro) => Writer::Avro(Box::new(AvroWriter::new(avro, upload))),
             Encoding::Orc(orc) => {
                 Writer::Orc(Box::new(OrcWriter::new(orc, &kind.columns, upload)), BatchMetrics::default())
             }

@@ -8,9 +8,7 @@ use calve_types::{Error, Result};
 use iceberg::spec::DataFileFormat;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::properties::{
-    EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion,
-};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
 use super::lookup::{Found, Lookup, integer, invalid, level, size};
@@ -87,7 +85,9 @@ impl ParquetOptions {
         let (mut blooms, mut without_statistics) = (BTreeMap::new(), Vec::new());
         if content == Content::Data {
             blooms = self::blooms(options)?;
-            let off = |(column, (_, value)): (&str, Found<'_>)| value.eq_ignore_ascii_case("false").then(|| column.to_owned());
+            let off = |(column, (_, value)): (&str, Found<'_>)| {
+                value.eq_ignore_ascii_case("false").then(|| column.to_owned())
+            };
             without_statistics = options.properties("write.parquet.stats-enabled.column.").filter_map(off).collect();
         }
         // sizes of row groups are looked at in other ways than Java's; the bounds of its looks must be valid all the same
@@ -320,7 +320,11 @@ impl OrcOptions {
         {
             return Err(invalid(name, value, "speed or compression"));
         }
-        integer(of(options, content, "write.delete.orc.block-size-bytes", property("write.orc.block-size-bytes")), 1, 1)?;
+        integer(
+            of(options, content, "write.delete.orc.block-size-bytes", property("write.orc.block-size-bytes")),
+            1,
+            1,
+        )?;
         if let Some((name, value)) = property("write.orc.bloom.filter.fpp")
             && !value.trim().parse::<f64>().is_ok_and(|rate| rate > 0.0 && rate < 1.0)
         {

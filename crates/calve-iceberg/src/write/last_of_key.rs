@@ -20,11 +20,7 @@ const ARRIVAL: usize = 8;
 ///
 /// # Errors
 /// As [`sorted`].
-pub(crate) async fn last_of_key(
-    rows: Batches,
-    key_columns: Vec<usize>,
-    context: &Arc<TaskContext>,
-) -> Result<Batches> {
+pub(crate) async fn last_of_key(rows: Batches, key_columns: Vec<usize>, context: &Arc<TaskContext>) -> Result<Batches> {
     let mut arrival = 0_u64;
     let mut converter: Option<RowConverter> = None;
     let keys = move |batch: &RecordBatch| -> Result<BinaryArray> {

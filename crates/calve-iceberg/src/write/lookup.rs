@@ -6,7 +6,8 @@ use calve_types::{Error, Result};
 
 use crate::table::Table;
 
-/// Where an option is looked up, in this order: the hint, SET, the table property.
+/// Where an option is looked up, in this order: the hint, a table property of the option's own name, SET, the table
+/// property that it overrides. (Flink's connector gets a table's properties and hints in one map.)
 pub(crate) struct Lookup<'a> {
     pub(crate) table: &'a Table,
     pub(crate) hints: &'a BTreeMap<String, String>,
@@ -17,16 +18,18 @@ pub(crate) struct Lookup<'a> {
 pub(crate) type Found<'a> = (&'a str, &'a str);
 
 impl<'a> Lookup<'a> {
-    /// The option `name` (hint, then SET), then the table property.
+    /// The option `name`, then `property`. An option that is its own property yields to SET as other properties do.
     pub(crate) fn find(&self, name: &'a str, property: Option<&'a str>) -> Option<Found<'a>> {
-        let option = self.hints.get(name).or_else(|| self.session.get(name));
-        option.map(|value| (name, value.as_str())).or_else(|| property.and_then(|p| self.property(p)))
+        let option = self.hints.get(name).map(String::as_str);
+        let option = option.or_else(|| self.table.property(name).filter(|_| property != Some(name)));
+        let option = option.or_else(|| self.session.get(name).map(String::as_str));
+        option.map(|value| (name, value)).or_else(|| property.and_then(|p| self.property(p)))
     }
 
-    /// The option `name` as a hint, then the table property: SET does not reach it.
+    /// The option `name`, then `property`: SET does not reach it.
     pub(crate) fn hint(&self, name: &'a str, property: Option<&'a str>) -> Option<Found<'a>> {
         let hint = self.hints.get(name).map(|value| (name, value.as_str()));
-        hint.or_else(|| property.and_then(|p| self.property(p)))
+        hint.or_else(|| self.property(name)).or_else(|| property.and_then(|p| self.property(p)))
     }
 
     /// A table property.

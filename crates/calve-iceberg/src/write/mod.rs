@@ -5,9 +5,12 @@
 //!    replace (`live`).
 //! 3. [`Writer::write`] spreads the rows over writer tasks (`route`). Each keeps a file open per partition
 //!    (`fanout`); `append` writes rows as they come, `delta` one row per primary key, and takes rows
-//!    back (`change`).
+//!    back (`change`). In an upsert by position `replace` does, and in the end `find` looks for the older rows,
+//!    which `positions` deletes.
 //! 4. [`Written`] is what a commit takes over. Until then every file is on a list (`upload`), and is deleted if
 //!    anything goes wrong.
+//!
+//! DELETE, UPDATE and MERGE change rows that were read: [`RowLevel`] and the modules `row_level*`.
 
 mod append;
 mod avro;
@@ -36,8 +39,8 @@ pub(crate) mod partition;
 mod position_deletes;
 mod positions;
 mod prepare;
-mod replace;
 mod ranges;
+mod replace;
 mod route;
 mod row_groups;
 mod row_level;

@@ -167,9 +167,8 @@ const MAX_WRITERS: usize = 128;
 /// Options without an effect of their own in calve, with values Flink would refuse.
 fn check_unused(options: &Lookup<'_>) -> Result<()> {
     // Flink's committer makes an empty commit after so many checkpoints without files; bounded input has no checkpoints
-    integer(options.property("flink.max-continuous-empty-commits"), 10, 1).map_err(|error| {
-        error.with_detail("flink.max-continuous-empty-commits must be positive")
-    })?;
+    integer(options.property("flink.max-continuous-empty-commits"), 10, 1)
+        .map_err(|error| error.with_detail("flink.max-continuous-empty-commits must be positive"))?;
     // a table is loaded for every statement, and its files outlive no credentials
     if let Some((name, value)) = options.find("table-refresh-interval", None)
         && calve_options::parse_duration(value).is_none()

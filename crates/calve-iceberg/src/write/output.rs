@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::find::{PositionUpsert, WrittenKeys};
 use super::omitted::OmittedDeletes;
 use super::upload::Uncommitted;
-use crate::commit::{FileId, Append, CompleteDeletes, NewFile, Operation, ReplacePartitions, RowDelta};
+use crate::commit::{Append, CompleteDeletes, FileId, NewFile, Operation, ReplacePartitions, RowDelta};
 use crate::table::Table;
 
 /// The files of one writer.

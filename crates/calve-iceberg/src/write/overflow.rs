@@ -47,7 +47,7 @@ impl Overflow {
         };
         if gone {
             // the sort says why
-            self.take().await?;
+            drop(self.take().await?);
             return Err(Error::internal("a sort of rows by partition ended early"));
         }
         Ok(())

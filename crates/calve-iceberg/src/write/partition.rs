@@ -14,7 +14,8 @@ use arrow::row::{RowConverter, SortField};
 use calve_types::{Error, Result};
 use hashbrown::HashMap;
 use iceberg::spec::{
-    Literal, NestedFieldRef, PartitionSpec, PrimitiveLiteral, PrimitiveType, Schema, Struct, StructType, Transform, Type,
+    Literal, NestedFieldRef, PartitionSpec, PrimitiveLiteral, PrimitiveType, Schema, Struct, StructType, Transform,
+    Type,
 };
 
 use super::location::url_encode;

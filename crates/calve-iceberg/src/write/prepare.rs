@@ -11,8 +11,8 @@ use iceberg::spec::{FormatVersion, NestedFieldRef, PartitionSpec, SortOrder, Tra
 
 use super::change::what_comes;
 use super::file::FileKind;
-use super::job::{Job, WriteProgress};
 use super::find::{PositionUpsert, Wanted};
+use super::job::{Job, WriteProgress};
 use super::keys::KeyEncoder;
 use super::last_of_key::last_of_key;
 use super::live::DeleteTargets;
@@ -259,7 +259,8 @@ impl Writer {
     async fn one_row_per_key(&self, input: SendableRecordBatchStream) -> Result<SendableRecordBatchStream> {
         let schema = input.schema();
         let width = self.table.metadata().current_schema().as_struct().fields().len();
-        let rows = last_of_key(Box::pin(input.map(|rows| rows.map_err(from_input))), self.key_columns.clone(), &self.context);
+        let rows =
+            last_of_key(Box::pin(input.map(|rows| rows.map_err(from_input))), self.key_columns.clone(), &self.context);
         let rows = rows.await?.map(move |rows| rows.and_then(|rows| what_comes(rows, width)).map_err(external));
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }

@@ -361,8 +361,8 @@ fn stoppable(
 /// What files of a table with row ids have behind its columns.
 pub(crate) const LINEAGE: [RowColumn; 2] = [RowColumn::RowId, RowColumn::LastUpdated];
 
-fn data_file(path: &String) -> FileId {
-    FileId { path: path.clone(), content_offset: None }
+fn data_file(path: impl Into<String>) -> FileId {
+    FileId { path: path.into(), content_offset: None }
 }
 
 /// The options for rows that replace nothing by a key.

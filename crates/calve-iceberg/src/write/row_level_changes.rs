@@ -128,7 +128,8 @@ impl Taker {
             let of_file = taken.rows.get_mut(file).ok_or_else(|| Error::internal("a file that is not there"))?;
             // rows of one file come together
             while row < ops.len() && ops.value(row) != 2 && files.value(row) == file {
-                let position = u64::try_from(positions.value(row)).map_err(|_| Error::internal("a negative position"))?;
+                let position =
+                    u64::try_from(positions.value(row)).map_err(|_| Error::internal("a negative position"))?;
                 if files.is_null(row) || positions.is_null(row) {
                     return Err(Error::internal("a row that changes and has no place"));
                 }

@@ -44,7 +44,8 @@ impl SortKey {
                 continue;
             }
             let source = schema.field_by_id(source_id);
-            let source = source.ok_or_else(|| invalid(format!("the column with id {source_id} is not in the table")))?;
+            let source =
+                source.ok_or_else(|| invalid(format!("the column with id {source_id} is not in the table")))?;
             let name = schema.name_by_field_id(source_id).unwrap_or(&source.name);
             if transform == Transform::Unknown {
                 return Err(Error::unsupported(format!("sorting by an unknown transform of column '{name}'")));

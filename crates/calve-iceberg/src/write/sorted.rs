@@ -41,7 +41,8 @@ pub(crate) async fn sorted(
         return Ok(Box::pin(EmptyRecordBatchStream::new(Arc::new(Schema::empty()))));
     };
     let schema = first.schema();
-    let mut fields: Vec<Field> = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
+    let mut fields: Vec<Field> =
+        schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
     let key = fields.len();
     fields.push(Field::new(KEY, ArrowType::Binary, false));
     let schema: SchemaRef = Arc::new(Schema::new(fields));

@@ -119,9 +119,7 @@ fn target(table: &ChangedTable, name: &Name, alias: Option<&Ident>) -> (Rel, Nam
     fields.extend(table.lineage.then(|| hidden("_row_id", LogicalType::BigInt.nullable())));
     let named = match alias {
         Some(alias) => Table { name: Some(alias.value.clone()), path: None, columns, base: true },
-        None => {
-            Table { name: name.parts.last().cloned(), path: Some(table.entry.path.clone()), columns, base: true }
-        }
+        None => Table { name: name.parts.last().cloned(), path: Some(table.entry.path.clone()), columns, base: true },
     };
     let scan = RelKind::Scan { table: table.rows.clone(), span: name.span };
     (Rel { kind: scan, fields: fields.clone() }, Namespace::of(named, fields))
@@ -237,9 +235,12 @@ impl Binder<'_> {
         for (number, clause) in merge.clauses.iter().enumerate() {
             let before = merge.clauses.iter().take(number);
             if before.into_iter().any(|other| other.rows == clause.rows && other.condition.is_none()) {
-                return Err(Error::new("syntax-error", "an earlier clause without a condition leaves this one no rows")
-                    .with_hint("only the last clause of its kind may be without AND")
-                    .at(clause.span));
+                return Err(Error::new(
+                    "syntax-error",
+                    "an earlier clause without a condition leaves this one no rows",
+                )
+                .with_hint("only the last clause of its kind may be without AND")
+                .at(clause.span));
             }
             let (seen, target_there, source_there) = match clause.rows {
                 MergeRows::Matched => (&names, true, true),
@@ -294,7 +295,8 @@ impl Binder<'_> {
         scope: &Scope<'_>,
     ) -> Result<Action> {
         let columns: Vec<&Column> = table.entry.physical_columns().collect();
-        let from_source = || columns.iter().map(|c| same_named(c, &table.entry, source, place)).collect::<Result<Vec<_>>>();
+        let from_source =
+            || columns.iter().map(|c| same_named(c, &table.entry, source, place)).collect::<Result<Vec<_>>>();
         Ok(match action {
             MergeAction::Delete => Action { op: ChangeOp::Delete, values: None },
             MergeAction::UpdateAll => Action { op: ChangeOp::Update, values: Some(from_source()?) },
@@ -326,9 +328,12 @@ impl Binder<'_> {
                     let value = self.column_value(value, column, &table.entry, scope)?;
                     let slot = row.get_mut(index).ok_or_else(|| Error::internal("no such column"))?;
                     if slot.replace(value).is_some() {
-                        return Err(Error::new("duplicate-column", format!("column '{}' gets two values", column.name))
-                            .with_detail(format!("Target column '{}' is assigned more than once", column.name))
-                            .at(span));
+                        return Err(Error::new(
+                            "duplicate-column",
+                            format!("column '{}' gets two values", column.name),
+                        )
+                        .with_detail(format!("Target column '{}' is assigned more than once", column.name))
+                        .at(span));
                     }
                 }
                 let values = columns.iter().zip(row).map(|(column, value)| match value {
@@ -400,11 +405,8 @@ fn chosen(
     all.push("op", case(ops, LogicalType::TinyInt.nullable()));
     all.hidden(&hidden, names);
     if has_values {
-        let mut rows: Vec<(usize, std::vec::IntoIter<Expr>)> = clauses
-            .into_iter()
-            .enumerate()
-            .filter_map(|(i, action)| Some((i, action.values?.into_iter())))
-            .collect();
+        let mut rows: Vec<(usize, std::vec::IntoIter<Expr>)> =
+            clauses.into_iter().enumerate().filter_map(|(i, action)| Some((i, action.values?.into_iter()))).collect();
         for column in table.entry.physical_columns() {
             let mut branches = vec![];
             for (clause, values) in &mut rows {
@@ -444,7 +446,10 @@ fn stored(value: Expr, column: &Column, table: &TableEntry) -> Result<Expr> {
             "sink-mismatch",
             format!("column '{}' of table '{}' is {to}: it takes no {from}", column.name, table.path),
         )
-        .with_detail(format!("Cannot assign to target field '{}' of type {to} from source field of type {from}", column.name));
+        .with_detail(format!(
+            "Cannot assign to target field '{}' of type {to} from source field of type {from}",
+            column.name
+        ));
         let error = match rules::supports_explicit_cast(&value.data_type, &column.data_type) {
             true => error.with_hint(format!("write CAST(.. AS {to})")),
             false => error,
@@ -471,9 +476,8 @@ fn assigned_column<'t>(table: &'t TableEntry, alias: Option<&Ident>, name: &Name
     if is_table && let Some(found) = physical().enumerate().find(|(_, c)| c.name == *column) {
         return Ok(found);
     }
-    let is_row = |part: &String| {
-        physical().any(|c| c.name == *part && matches!(c.data_type.logical, LogicalType::Row(_)))
-    };
+    let is_row =
+        |part: &String| physical().any(|c| c.name == *part && matches!(c.data_type.logical, LogicalType::Row(_)));
     if name.parts.iter().take(name.parts.len().saturating_sub(1)).any(is_row) {
         let place = name.parts.join(".");
         return Err(Error::unsupported(format!("assigning to '{place}', a field inside a row"))

@@ -1,9 +1,10 @@
 //! DataFusion 53's logical rules, kept from the plans for which they give other rows.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::common::tree_node::Transformed;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, LogicalPlan, Operator, Projection, Union, binary_expr, lit,
@@ -20,6 +21,7 @@ pub(super) fn guarded(rule: Rule) -> Rule {
         "optimize_unions" => has_other_names,
         "push_down_filter" => filters_global_aggregate,
         "eliminate_group_by_constant" => groups_by_constants,
+        "simplify_expressions" => combines_lists,
         _ => return rule,
     };
     Arc::new(Guarded { rule, spare })
@@ -53,6 +55,65 @@ impl OptimizerRule for Guarded {
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         if (self.spare)(&plan) { Ok(Transformed::no(plan)) } else { self.rule.rewrite(plan, config) }
     }
+}
+
+/// Two IN lists of one column beside an AND or an OR become one, as if no value were NULL: `a IN (1) AND a IN (2)` is FALSE
+/// then, where it is NULL for a NULL.
+fn combines_lists(plan: &LogicalPlan) -> bool {
+    plan.expressions().iter().any(|expr| {
+        let mut combines = false;
+        let done = expr.apply(|expr| {
+            combines = combines || lists(expr).is_none();
+            // what is below an AND or an OR has been looked at
+            Ok(match expr {
+                _ if combines => TreeNodeRecursion::Stop,
+                Expr::BinaryExpr(BinaryExpr { op: Operator::And | Operator::Or, .. }) => TreeNodeRecursion::Jump,
+                _ => TreeNodeRecursion::Continue,
+            })
+        });
+        combines || done.is_err()
+    })
+}
+
+/// What an expression has lists of, directly or beside ANDs and ORs; `None` if two of them may be combined. Equalities beside an
+/// OR are a list, too.
+fn lists(expr: &Expr) -> Option<HashSet<&Expr>> {
+    match expr {
+        Expr::InList(list) => Some(HashSet::from([list.expr.as_ref()])),
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
+            let (left, right) = (lists(left)?, lists(right)?);
+            let (mut more, less) = if left.len() < right.len() { (right, left) } else { (left, right) };
+            let common = less.iter().any(|of| more.contains(of));
+            if common && !(*op == Operator::Or && all_equalities(expr)) {
+                return None;
+            }
+            more.extend(less);
+            Some(more)
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => match (left.as_ref(), right.as_ref()) {
+            (of @ Expr::Column(_), Expr::Literal(..)) | (Expr::Literal(..), of @ Expr::Column(_)) => {
+                Some(HashSet::from([of]))
+            }
+            _ => Some(HashSet::new()),
+        },
+        Expr::Not(inner) => lists(inner),
+        _ => Some(HashSet::new()),
+    }
+}
+
+/// Whether there is nothing but equalities beside ORs.
+fn all_equalities(expr: &Expr) -> bool {
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match expr {
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
+                open.extend([left.as_ref(), right.as_ref()])
+            }
+            Expr::BinaryExpr(BinaryExpr { op: Operator::Eq, .. }) => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// A constant condition moves below an aggregate without groups, which then has a row of nothing: HAVING c <> c.

@@ -58,7 +58,8 @@ impl Parser {
             return Err(Error::unsupported("EXTEND").at(self.span()));
         }
         let with_as = self.keyword("AS");
-        let is_alias = with_as || !self.is_end() && !["WHERE", "SET", "USING"].iter().any(|word| self.is_keyword(0, word));
+        let is_alias =
+            with_as || !self.is_end() && !["WHERE", "SET", "USING"].iter().any(|word| self.is_keyword(0, word));
         let alias = if is_alias { Some(self.ident("an alias")?) } else { None };
         Ok((table, hint, alias))
     }

@@ -73,10 +73,11 @@ impl Parser {
                 Token::Word(_) if depth > 0 => {}
                 Token::Word(_) if self.is_word_at(at, "CASE") => cases += 1,
                 Token::Word(_) if self.is_word_at(at, "END") => cases = cases.saturating_sub(1),
-                Token::Word(_) if cases == 0 => {
-                    if self.is_word_at(at, "WHEN") || words.iter().any(|word| self.is_word_at(at, word)) {
-                        return at;
-                    }
+                Token::Word(_)
+                    if cases == 0
+                        && (self.is_word_at(at, "WHEN") || words.iter().any(|word| self.is_word_at(at, word))) =>
+                {
+                    return at;
                 }
                 _ => {}
             }
@@ -101,11 +102,8 @@ impl Parser {
         } else {
             return Err(self.expected("MATCHED or NOT MATCHED"));
         };
-        let condition = if self.keyword("AND") {
-            Some(self.expression_up_to(self.merge_end(&["THEN"]))?)
-        } else {
-            None
-        };
+        let condition =
+            if self.keyword("AND") { Some(self.expression_up_to(self.merge_end(&["THEN"]))?) } else { None };
         self.expect_keywords(&["THEN"])?;
         let action = match rows {
             MergeRows::NotMatched => self.merge_insert()?,
@@ -129,7 +127,9 @@ impl Parser {
         self.expect_keywords(&["SET"])?;
         if self.peek(0) == Some(&Token::Mul) {
             if rows == MergeRows::NotMatchedBySource {
-                return Err(self.expected("a column name").with_hint("there is no row of the source to take values of"));
+                return Err(self
+                    .expected("a column name")
+                    .with_hint("there is no row of the source to take values of"));
             }
             self.at += 1;
             return Ok(MergeAction::UpdateAll);

@@ -1,5 +1,5 @@
 //! `ineffective-option`: an option that is known, and does nothing where it stands, though its name sounds as if it did:
-//! `write.delete.mode`, which only Spark reads, or a table property in SET. The option table says which ones.
+//! `write.delete.distribution-mode`, which only Spark reads, or a table property in SET. The option table says which ones.
 
 use super::{Finding, Seen};
 use crate::check::Severity;

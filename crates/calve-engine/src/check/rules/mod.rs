@@ -113,7 +113,8 @@ impl<'a> Seen<'a> {
                 _ => vec![],
             },
             statement => {
-                let target = super::insert_of(statement).map(|insert| &insert.table).or_else(|| names::written(statement));
+                let target =
+                    super::insert_of(statement).map(|insert| &insert.table).or_else(|| names::written(statement));
                 let target = target.map(|name| name.span);
                 let of_iceberg = self.named.iter().filter(|reference| self.iceberg(reference).is_some());
                 let options = of_iceberg.flat_map(|reference| {

@@ -12,8 +12,8 @@ use calve_iceberg::catalog::alter::{
 };
 use calve_planner::TablePath;
 use calve_sql::{
-    AlterTable, AlterTableChange, AlteredElements, ColumnPosition, PartitionField, Property, RefKind, SortField, WriteOrder,
-    WriteOrdering,
+    AlterTable, AlterTableChange, AlteredElements, ColumnPosition, PartitionField, Property, RefKind, SortField,
+    WriteOrder, WriteOrdering,
 };
 use calve_types::{Error, Result};
 

@@ -27,7 +27,10 @@ async fn an_error_changes_nothing() {
         for (sql, code) in [
             ("UPDATE t SET v = CAST(NULL AS INT) WHERE id > 1", "null-in-not-null"),
             ("UPDATE t SET v = CAST(CASE WHEN id = 3 THEN 'x' ELSE '1' END AS INT)", ""),
-            ("MERGE INTO t USING (VALUES (1), (1)) AS s (id) ON t.id = s.id WHEN MATCHED THEN DELETE", "merge-cardinality"),
+            (
+                "MERGE INTO t USING (VALUES (1), (1)) AS s (id) ON t.id = s.id WHEN MATCHED THEN DELETE",
+                "merge-cardinality",
+            ),
             (
                 "MERGE INTO t USING (VALUES (2, 1), (2, 2)) AS s (id, v) ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v \
                  WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v, 'z')",
@@ -50,7 +53,8 @@ async fn the_row_that_is_matched_twice_is_named() {
     let error = lake.run(sql).await.unwrap_err();
     assert!(error.message.ends_with("id = 2, v = 20, p = a"), "{error}");
     // rows that no clause is for do not count
-    let sql = "MERGE INTO t USING (VALUES (2, 1), (2, 2)) AS s (id, n) ON t.id = s.id WHEN MATCHED AND s.n = 1 THEN DELETE";
+    let sql =
+        "MERGE INTO t USING (VALUES (2, 1), (2, 2)) AS s (id, n) ON t.id = s.id WHEN MATCHED AND s.n = 1 THEN DELETE";
     assert_eq!(lake.ok(sql).await.unwrap().changed.unwrap().deleted, 1);
 }
 

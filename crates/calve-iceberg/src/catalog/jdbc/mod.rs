@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use self::store::{Failure, Opening, Renamed, Store};
 use super::create::new_metadata;
-use super::metadata::{Head, apply, check_readable, check_requirements, deletes_old_metadata, encode, plain};
+use super::metadata::{Head, apply, check_readable, check_requirements, deletes_old_metadata, encode, parse, plain};
 use super::names::{check_namespace, check_table};
 use super::open::Access;
 use super::purge::purge;
@@ -265,8 +265,7 @@ impl Catalog for JdbcCatalog {
         check_table(ident)?;
         let Some(location) = self.store.metadata_location(ident).await? else { return Ok(None) };
         let text = self.read(&location).await?;
-        let metadata: TableMetadata =
-            serde_json::from_slice(&text).context(|| format!("read the table metadata '{location}'"))?;
+        let metadata = parse(&text, || format!("read the table metadata '{location}'"))?;
         check_readable(ident, &metadata)?;
         Ok(Some(self.table(ident, metadata, location)))
     }

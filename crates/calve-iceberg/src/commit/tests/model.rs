@@ -26,6 +26,9 @@ impl Expected {
 
 type Files = BTreeMap<String, Expected>;
 
+/// A new file, its partition, and the data file it deletes rows of.
+type New = (NewFile, Option<i32>, Option<String>);
+
 struct Model {
     random: StdRng,
     version: u8,
@@ -38,7 +41,7 @@ struct Model {
 /// An operation and what it makes of the files: those it adds and the names of those it takes away.
 struct Step {
     operation: Operation,
-    added: Vec<(NewFile, Option<i32>, Option<String>)>,
+    added: Vec<New>,
     removed: BTreeSet<String>,
 }
 
@@ -52,7 +55,7 @@ impl Model {
         format!("{kind}{}", self.next)
     }
 
-    fn data(&mut self, count: std::ops::Range<usize>) -> Vec<(NewFile, Option<i32>, Option<String>)> {
+    fn data(&mut self, count: std::ops::Range<usize>) -> Vec<New> {
         let count = self.random.random_range(count);
         (0..count)
             .map(|_| {
@@ -63,7 +66,7 @@ impl Model {
             .collect()
     }
 
-    fn keys(&mut self) -> Vec<(NewFile, Option<i32>, Option<String>)> {
+    fn keys(&mut self) -> Vec<New> {
         let (name, p) = (self.name("e"), self.partition());
         vec![(file(&name, DataContentType::EqualityDeletes, 2, p), p, None)]
     }
@@ -81,7 +84,7 @@ impl Model {
     }
 
     /// Position deletes for live data files, with the vectors that they replace.
-    fn positions(&mut self) -> (Vec<(NewFile, Option<i32>, Option<String>)>, BTreeSet<String>) {
+    fn positions(&mut self) -> (Vec<New>, BTreeSet<String>) {
         let hit = self.some_data(2);
         let superseded = if self.version == 3 { self.about(&hit).cloned().collect() } else { BTreeSet::new() };
         let deletes = hit
@@ -107,9 +110,7 @@ impl Model {
     }
 
     fn step(&mut self, read: Option<i64>) -> Step {
-        let news = |added: &[(NewFile, Option<i32>, Option<String>)]| -> Vec<NewFile> {
-            added.iter().map(|(new, ..)| new.clone()).collect()
-        };
+        let news = |added: &[New]| -> Vec<NewFile> { added.iter().map(|(new, ..)| new.clone()).collect() };
         let choice = if self.version == 1 { self.random.random_range(0..3) } else { self.random.random_range(0..6) };
         match choice {
             0 => {

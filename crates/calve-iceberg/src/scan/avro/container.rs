@@ -150,11 +150,7 @@ pub(super) struct Block {
 ///
 /// # Errors
 /// A sentence about what is wrong with it.
-pub(super) async fn next_block(
-    input: &mut Input,
-    header: &Header,
-    decompress: bool,
-) -> Result<Option<Block>, String> {
+pub(super) async fn next_block(input: &mut Input, header: &Header, decompress: bool) -> Result<Option<Block>, String> {
     if !input.fill(1, WINDOW).await? {
         return Ok(None);
     }

@@ -163,7 +163,12 @@ enum Values {
     UuidText(Vec<u8>),
     Struct(Fields, Vec<Column>, usize),
     List(FieldRef, usize, Offsets, Box<Column>),
-    Map { entries: FieldRef, least: usize, offsets: Offsets, parts: Box<(Column, Column)> },
+    Map {
+        entries: FieldRef,
+        least: usize,
+        offsets: Offsets,
+        parts: Box<(Column, Column)>,
+    },
 }
 
 /// Where the values of a column of variable length end.
@@ -231,9 +236,9 @@ impl Column {
     fn map(node: &Arc<Node>, entries: &FieldRef) -> Values {
         let ArrowType::Struct(fields) = entries.data_type() else { return Values::Skipped(node.clone(), 0) };
         let parts = match (&node.shape, fields.as_ref()) {
-            (Shape::Array(item), [key, value]) if node.meaning == Meaning::Pairs => item.pair().map(|(k, v)| {
-                (Self::new(&k.node, key.data_type()), Self::new(&v.node, value.data_type()), item.least)
-            }),
+            (Shape::Array(item), [key, value]) if node.meaning == Meaning::Pairs => item
+                .pair()
+                .map(|(k, v)| (Self::new(&k.node, key.data_type()), Self::new(&v.node, value.data_type()), item.least)),
             (Shape::Map(of), [key, value]) => {
                 let text = Self {
                     branches: None,

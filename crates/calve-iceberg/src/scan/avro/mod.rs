@@ -49,7 +49,12 @@ impl AvroFile {
     }
 
     /// All rows of some columns, which are counted from 0 and ascending.
-    pub(crate) fn read(self, columns: &[usize], batch_rows: usize, file: Arc<DataFile>) -> BoxStream<'static, Result<Rows>> {
+    pub(crate) fn read(
+        self,
+        columns: &[usize],
+        batch_rows: usize,
+        file: Arc<DataFile>,
+    ) -> BoxStream<'static, Result<Rows>> {
         let schema = match self.header.schema.arrow.project(columns) {
             Ok(schema) => Arc::new(schema),
             Err(e) => {

@@ -264,7 +264,8 @@ impl Names {
                 (Shape::Enum(symbols), self.name(object, space).0)
             }
             "fixed" => {
-                let size = inner("size")?.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n <= i32::MAX as u32);
+                let size =
+                    inner("size")?.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n <= i32::MAX as u32);
                 (Shape::Fixed(size.ok_or_else(|| missing("size"))? as usize), self.name(object, space).0)
             }
             "array" => {
@@ -326,10 +327,14 @@ fn meaning(shape: &Shape, object: &Map<String, Value>) -> Meaning {
         (Shape::Long, Some("timestamp-millis" | "local-timestamp-millis")) => Meaning::Timestamp(TimeUnit::Millisecond),
         (Shape::Long, Some("timestamp-micros" | "local-timestamp-micros")) => Meaning::Timestamp(TimeUnit::Microsecond),
         (Shape::Long, Some("timestamp-nanos" | "local-timestamp-nanos")) => Meaning::Timestamp(TimeUnit::Nanosecond),
-        (Shape::Bytes | Shape::Fixed(_), Some("decimal")) => match (number("precision"), number("scale").unwrap_or(0)) {
-            (Some(precision @ 1..=38), scale) if scale <= precision => Meaning::Decimal(precision as u8, scale as i8),
-            _ => Meaning::Plain,
-        },
+        (Shape::Bytes | Shape::Fixed(_), Some("decimal")) => {
+            match (number("precision"), number("scale").unwrap_or(0)) {
+                (Some(precision @ 1..=38), scale) if scale <= precision => {
+                    Meaning::Decimal(precision as u8, scale as i8)
+                }
+                _ => Meaning::Plain,
+            }
+        }
         (Shape::Text, Some("uuid")) => Meaning::Uuid,
         (Shape::Fixed(16), Some("uuid")) => Meaning::Uuid,
         (Shape::Array(item), Some("map")) if item.pair().is_some() => Meaning::Pairs,

@@ -87,9 +87,11 @@ impl OrcFile {
         };
         // the library panics on streams that are damaged
         let panicked = |_| "its data is damaged".to_owned();
-        let opening = AssertUnwindSafe(opening).catch_unwind().map(move |opened| opened.map_err(panicked).and_then(|o| o));
+        let opening =
+            AssertUnwindSafe(opening).catch_unwind().map(move |opened| opened.map_err(panicked).and_then(|o| o));
         let batches = opening.try_flatten_stream();
-        let batches = AssertUnwindSafe(batches).catch_unwind().map(move |batch| batch.map_err(panicked).and_then(|b| b));
+        let batches =
+            AssertUnwindSafe(batches).catch_unwind().map(move |batch| batch.map_err(panicked).and_then(|b| b));
         let of_rows = file.clone();
         let mut next = start;
         let rows = batches.map(move |batch| {

@@ -104,7 +104,8 @@ impl Tail {
             return Err(not_orc());
         }
         let after = size.saturating_sub(1 + u64::from(*length));
-        let metadata = after.checked_sub(script.footer_length()).and_then(|at| at.checked_sub(script.metadata_length()));
+        let metadata =
+            after.checked_sub(script.footer_length()).and_then(|at| at.checked_sub(script.metadata_length()));
         let metadata = metadata.ok_or_else(|| "its footer is longer than it is".to_owned())?;
         if script.metadata_length.is_none() || script.footer_length.is_none() {
             return Err("its end does not say where its footer is".to_owned());
@@ -144,7 +145,8 @@ fn compression(script: &PostScript) -> Option<Compression> {
 fn decompress(bytes: Bytes, compression: Option<Compression>) -> Result<Vec<u8>, String> {
     let damaged = || "its footer is damaged".to_owned();
     let mut plain = Vec::new();
-    let read = catch_unwind(AssertUnwindSafe(|| Decompressor::new(bytes, compression, Vec::new()).read_to_end(&mut plain)));
+    let read =
+        catch_unwind(AssertUnwindSafe(|| Decompressor::new(bytes, compression, Vec::new()).read_to_end(&mut plain)));
     read.map_err(|_| damaged())?.map_err(|_| damaged())?;
     Ok(plain)
 }
@@ -207,7 +209,12 @@ mod tests {
 
     fn of(kind: Kind, subtypes: &[u32]) -> orc_rust::proto::Type {
         let field_names = if kind == Kind::Struct { subtypes.iter().map(u32::to_string).collect() } else { Vec::new() };
-        orc_rust::proto::Type { kind: Some(kind.into()), subtypes: subtypes.to_vec(), field_names, ..Default::default() }
+        orc_rust::proto::Type {
+            kind: Some(kind.into()),
+            subtypes: subtypes.to_vec(),
+            field_names,
+            ..Default::default()
+        }
     }
 
     fn check(types: Vec<orc_rust::proto::Type>) -> Result<(), String> {
@@ -216,7 +223,10 @@ mod tests {
 
     #[test]
     fn types_are_a_tree() {
-        assert!(check(vec![of(Kind::Struct, &[1, 3]), of(Kind::List, &[2]), of(Kind::Int, &[]), of(Kind::Long, &[])]).is_ok());
+        assert!(
+            check(vec![of(Kind::Struct, &[1, 3]), of(Kind::List, &[2]), of(Kind::Int, &[]), of(Kind::Long, &[])])
+                .is_ok()
+        );
         assert!(check(vec![]).is_err());
         assert!(check(vec![of(Kind::Int, &[])]).is_err());
         assert!(check(vec![of(Kind::Struct, &[0])]).is_err());

@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, make_array,
-};
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, make_array};
 use arrow::datatypes::{
     DataType as ArrowType, Decimal128Type, Field, Fields, TimeUnit, TimestampMicrosecondType, TimestampNanosecondType,
 };

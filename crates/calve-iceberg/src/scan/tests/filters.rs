@@ -32,8 +32,7 @@ fn pool() -> Vec<(&'static str, DataType, Vec<ScalarValue>)> {
     let long_prefix = "twenty characters of.";
     let texts = ["", "a", "ab", "abc", "a%c", "b_", "B", "ä", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}\u{10FFFF}\u{10FFFF}"];
     let texts = texts.map(str::to_owned).into_iter().chain((0..4).map(|i| format!("{long_prefix}{i}")));
-    let micros =
-        [-700_000 * day, -day - 1, -1, 0, 1, day - 1, day, 400 * day + 123_456, 20_000 * day];
+    let micros = [-700_000 * day, -day - 1, -1, 0, 1, day - 1, day, 400 * day + 123_456, 20_000 * day];
     let nanos = [-1_000_000_000_001, -1, 0, 1, 999, 1_000, 86_400_000_000_001, 1_577_836_800_123_456_789];
     let bytes = [vec![], vec![0], vec![1, 2], vec![255], vec![255; 17], vec![255, 255, 255, 7]];
     let floats = [f64::NAN, f64::NEG_INFINITY, f64::INFINITY, -0.0, 0.0, 1.5, -2.5, 16_777_216.0];

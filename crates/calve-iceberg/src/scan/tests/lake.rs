@@ -63,7 +63,16 @@ impl Lake {
         let metadata = TableMetadataBuilder::from_table_creation(creation).unwrap().build().unwrap().metadata;
         let (names, snapshots) = (0, 0);
         let manifests = Vec::new();
-        let mut lake = Self { dir, metadata, manifests, names, snapshots, row_group_rows: 1_000_000, metrics: true, operation: Operation::Append };
+        let mut lake = Self {
+            dir,
+            metadata,
+            manifests,
+            names,
+            snapshots,
+            row_group_rows: 1_000_000,
+            metrics: true,
+            operation: Operation::Append,
+        };
         // the builder numbers nested fields anew
         lake.set_schema(fields);
         lake

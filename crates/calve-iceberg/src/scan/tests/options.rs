@@ -165,6 +165,8 @@ async fn changes_between_snapshots() {
     ] {
         assert_eq!(refused(&lake, hints).2, sentence);
     }
+    let changes = lake.options(&[("start-snapshot-id", "1")]).unwrap();
+    assert_eq!(changes.only_snapshot().unwrap_err().detail.unwrap(), "Incremental append scan is not supported");
     let empty = Lake::new(FormatVersion::V2, schema(columns), &[]);
     assert_eq!(
         refused(&empty, &[("start-snapshot-id", "1")]).2,

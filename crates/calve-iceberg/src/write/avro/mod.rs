@@ -9,8 +9,8 @@ use calve_types::{Error, Result};
 use iceberg::spec::NestedFieldRef;
 use uuid::Uuid;
 
-use self::encode::{Column, long};
 pub(crate) use self::encode::null_in_required;
+use self::encode::{Column, long};
 use super::file_options::AvroCodec;
 use super::upload::Upload;
 use crate::codec::Codec;
@@ -30,7 +30,11 @@ impl AvroKind {
     ///
     /// # Errors
     /// `not-supported` for types that Avro has no place for.
-    pub(crate) fn new(columns: &[NestedFieldRef], codec: AvroCodec, mut entries: Vec<(String, String)>) -> Result<Self> {
+    pub(crate) fn new(
+        columns: &[NestedFieldRef],
+        codec: AvroCodec,
+        mut entries: Vec<(String, String)>,
+    ) -> Result<Self> {
         entries.push(("avro.schema".to_owned(), schema::avro_schema(columns)?.to_string()));
         Ok(Self { codec, entries })
     }

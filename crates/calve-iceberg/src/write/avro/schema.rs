@@ -72,9 +72,7 @@ pub(super) fn is_text(key: &NestedField) -> bool {
 }
 
 fn primitive_type(primitive: &PrimitiveType, defined: &mut BTreeSet<String>) -> Result<Value> {
-    let timestamp = |unit: &str, utc: bool| {
-        json!({ "type": "long", "logicalType": format!("timestamp-{unit}"), "adjust-to-utc": utc })
-    };
+    let timestamp = |unit: &str, utc: bool| json!({ "type": "long", "logicalType": format!("timestamp-{unit}"), "adjust-to-utc": utc });
     let mut fixed = |name: String, size: u64, more: &[(&str, Value)]| {
         if !defined.insert(name.clone()) {
             return Value::String(name);
@@ -158,11 +156,10 @@ mod tests {
 
     #[test]
     fn a_name_is_defined_once() {
-        let of = |id, name: &str, of| {
-            NestedFieldRef::from(NestedField::optional(id, name, Type::Primitive(of)))
-        };
+        let of = |id, name: &str, of| NestedFieldRef::from(NestedField::optional(id, name, Type::Primitive(of)));
         let decimal = PrimitiveType::Decimal { precision: 10, scale: 2 };
-        let schema = avro_schema(&[of(1, "a", decimal.clone()), of(2, "b", decimal), of(3, "c", PrimitiveType::Timestamp)]);
+        let schema =
+            avro_schema(&[of(1, "a", decimal.clone()), of(2, "b", decimal), of(3, "c", PrimitiveType::Timestamp)]);
         let fields = schema.unwrap()["fields"].clone();
         assert_eq!(
             fields[0],

@@ -33,12 +33,28 @@ enum Values {
     Integer(Integers),
     /// Numbers as they are in memory.
     Plain(Vec<u8>),
-    Bytes { data: Vec<u8>, lengths: Integers },
-    Decimal { data: Vec<u8>, scales: Integers, scale: i64 },
-    Timestamp { seconds: Integers, nanos: Integers },
+    Bytes {
+        data: Vec<u8>,
+        lengths: Integers,
+    },
+    Decimal {
+        data: Vec<u8>,
+        scales: Integers,
+        scale: i64,
+    },
+    Timestamp {
+        seconds: Integers,
+        nanos: Integers,
+    },
     Struct(Vec<Column>),
-    List { lengths: Integers, child: Box<Column> },
-    Map { lengths: Integers, parts: Box<(Column, Column)> },
+    List {
+        lengths: Integers,
+        child: Box<Column>,
+    },
+    Map {
+        lengths: Integers,
+        parts: Box<(Column, Column)>,
+    },
 }
 
 /// Streams of the columns in their order: the place of a column among all, what it is, its bytes.
@@ -313,7 +329,9 @@ mod tests {
 
     #[test]
     fn zeros_at_the_end_are_counted() {
-        for (nanos, encoded) in [(0, 0), (1, 8), (1_000, 1 << 3 | 2), (100, 1 << 3 | 1), (999_999_999, 999_999_999 << 3)] {
+        for (nanos, encoded) in
+            [(0, 0), (1, 8), (1_000, 1 << 3 | 2), (100, 1 << 3 | 1), (999_999_999, 999_999_999 << 3)]
+        {
             assert_eq!(trimmed(nanos), encoded, "{nanos}");
         }
         assert_eq!(trimmed(500_000_000), 5 << 3 | 7);

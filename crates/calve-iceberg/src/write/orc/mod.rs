@@ -77,8 +77,7 @@ impl OrcKind {
         for part in plain.chunks(PART) {
             let compressed = self.codec.compress(part)?;
             // what does not become smaller stays as it is
-            let (bytes, original) =
-                if compressed.len() < part.len() { (compressed.as_slice(), 0) } else { (part, 1) };
+            let (bytes, original) = if compressed.len() < part.len() { (compressed.as_slice(), 0) } else { (part, 1) };
             let head = (bytes.len() as u32) << 1 | original;
             all.extend_from_slice(head.to_le_bytes().get(..3).unwrap_or_default());
             all.extend_from_slice(bytes);
@@ -191,10 +190,8 @@ impl OrcWriter {
             self.put(bytes).await?;
         }
         let data_length = self.written - offset;
-        let direct = proto::ColumnEncoding {
-            kind: Some(proto::column_encoding::Kind::Direct.into()),
-            ..Default::default()
-        };
+        let direct =
+            proto::ColumnEncoding { kind: Some(proto::column_encoding::Kind::Direct.into()), ..Default::default() };
         let footer = proto::StripeFooter {
             streams: listed,
             columns: vec![direct; kind.types.len()],

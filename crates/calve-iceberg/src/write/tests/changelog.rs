@@ -137,7 +137,8 @@ fn read_rows(location: &str) -> Vec<Row> {
 async fn scan(f: &Fixture, config: Config) -> Vec<Row> {
     let live = f.live().await;
     let mut deleted: HashMap<String, BTreeSet<u64>> = HashMap::new();
-    let mut equality: Vec<(Struct, i64, BTreeSet<(i64, i32)>)> = vec![];
+    type Equality = (Struct, i64, BTreeSet<(i64, i32)>);
+    let mut equality: Vec<Equality> = vec![];
     for (file, sequence) in &live {
         match file.file.content_type() {
             DataContentType::PositionDeletes => {

@@ -73,8 +73,7 @@ type Row = (i64, Option<i32>, Option<f64>, Option<String>);
 fn rows_of(location: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     for batch in read(location) {
-        let (ids, parts) =
-            (batch.column(0).as_primitive::<Int64Type>(), batch.column(1).as_primitive::<Int32Type>());
+        let (ids, parts) = (batch.column(0).as_primitive::<Int64Type>(), batch.column(1).as_primitive::<Int32Type>());
         let (doubles, texts) = (batch.column(2).as_primitive::<Float64Type>(), batch.column(3).as_string::<i32>());
         rows.extend((0..batch.num_rows()).map(|i| {
             (
@@ -101,15 +100,31 @@ fn with_null<V>(a: Option<V>, b: Option<V>, nulls_first: bool, compare: impl Fn(
     match (a, b) {
         (Some(a), Some(b)) => compare(a, b),
         (None, None) => Ordering::Equal,
-        (None, Some(_)) => if nulls_first { Ordering::Less } else { Ordering::Greater },
-        (Some(_), None) => if nulls_first { Ordering::Greater } else { Ordering::Less },
+        (None, Some(_)) => {
+            if nulls_first {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            }
+        }
+        (Some(_), None) => {
+            if nulls_first {
+                Ordering::Greater
+            } else {
+                Ordering::Less
+            }
+        }
     }
 }
 
 #[tokio::test]
 async fn rows_of_a_file_are_in_the_sort_order() {
     // d descending with NULL last, then the first letter of s with NULL first, then id descending
-    let sort = [(3, Transform::Identity, true, false), (4, Transform::Truncate(1), false, true), (1, Transform::Identity, true, true)];
+    let sort = [
+        (3, Transform::Identity, true, false),
+        (4, Transform::Truncate(1), false, true),
+        (1, Transform::Identity, true, true),
+    ];
     for partition in [vec![], vec![("p", Transform::Identity)]] {
         let f = fixture(&[], &partition, &sort).await;
         let batches = vec![mixed(&f, 0..3_000).await, mixed(&f, 3_000..9_000).await, mixed(&f, 9_000..9_001).await];
@@ -123,9 +138,7 @@ async fn rows_of_a_file_are_in_the_sort_order() {
                 let (a, b) = (&pair[0], &pair[1]);
                 let doubles = with_null(a.2, b.2, false, |a, b| rank(b).partial_cmp(&rank(a)).unwrap());
                 let first = |row: &Row| row.3.as_ref().map(|s| s.chars().next());
-                let order = doubles
-                    .then(with_null(first(a), first(b), true, |a, b| a.cmp(&b)))
-                    .then(b.0.cmp(&a.0));
+                let order = doubles.then(with_null(first(a), first(b), true, |a, b| a.cmp(&b))).then(b.0.cmp(&a.0));
                 assert_eq!(order, Ordering::Less, "{a:?} before {b:?}");
             }
             ids.extend(rows.iter().map(|row| row.0));

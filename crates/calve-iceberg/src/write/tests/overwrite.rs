@@ -9,8 +9,8 @@ use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use iceberg::spec::{DataContentType, UnboundPartitionSpec};
 use iceberg::TableUpdate;
+use iceberg::spec::{DataContentType, UnboundPartitionSpec};
 use rand::RngExt;
 
 use super::*;

@@ -83,6 +83,19 @@ async fn hints_outrank_the_session_and_that_outranks_the_table() {
     assert_eq!(f.options(&table).unwrap_err().code, "invalid-option");
 }
 
+/// Flink's connector cannot tell a table's properties from hints.
+#[tokio::test]
+async fn an_option_among_the_table_properties_outranks_the_session() {
+    let with = [("target-file-size-bytes", "6"), ("write.target-file-size-bytes", "7"), ("overwrite-enabled", "true")];
+    let mut f = Fixture::new(Shape { columns: columns(), key: &[], partition: &[], with: &with }).await;
+    f.session.insert("target-file-size-bytes".to_owned(), "8".to_owned());
+    let options = f.options(&f.table().await).unwrap();
+    assert_eq!((options.target_file_size, options.is_overwrite()), (6, true));
+    f.hints = owned(&[("target-file-size-bytes", "9"), ("overwrite-enabled", "false")]);
+    let options = f.options(&f.table().await).unwrap();
+    assert_eq!((options.target_file_size, options.is_overwrite()), (9, false));
+}
+
 #[tokio::test]
 async fn partitions_that_could_not_be_read_back() {
     let columns = vec![("t", T::Timestamp(9).nullable())];

@@ -84,15 +84,19 @@ async fn a_dictionary_ends_at_its_bytes() {
 async fn levels_change_the_size_of_files() {
     for (codec, low, high) in [("gzip", "1", "9"), ("zstd", "1", "19")] {
         let of = async |level| {
-            written(&[("write.parquet.compression-codec", codec), ("write.parquet.compression-level", level)], 0..30_000)
-                .await
+            written(
+                &[("write.parquet.compression-codec", codec), ("write.parquet.compression-level", level)],
+                0..30_000,
+            )
+            .await
         };
         let (low, high) = (of(low).await, of(high).await);
         assert_ne!(high.file.file_size_in_bytes(), low.file.file_size_in_bytes(), "{codec}");
     }
     // without the property that every new table has, Java's library takes gzip
     let f = plain(&[]).await;
-    let remove = iceberg::TableUpdate::RemoveProperties { removals: vec!["write.parquet.compression-codec".to_owned()] };
+    let remove =
+        iceberg::TableUpdate::RemoveProperties { removals: vec!["write.parquet.compression-codec".to_owned()] };
     f.catalog.commit(&f.table().await, vec![], vec![remove]).await.unwrap();
     let file = f.insert(vec![rows(&f, 0..5).await]).await.data[0].clone();
     assert!(matches!(open_file(&file).metadata().row_group(0).column(0).compression(), Compression::GZIP(_)));
@@ -111,7 +115,8 @@ async fn bloom_filters_of_columns() {
     let [of_id, of_s] = sizes(&file);
     assert!(of_id.is_none() && of_s.unwrap() > 5_000, "{of_s:?}");
     let properties = parquet::file::properties::ReaderProperties::builder().set_read_bloom_filter(true).build();
-    let options = parquet::file::serialized_reader::ReadOptionsBuilder::new().with_reader_properties(properties).build();
+    let options =
+        parquet::file::serialized_reader::ReadOptionsBuilder::new().with_reader_properties(properties).build();
     let reader =
         SerializedFileReader::new_with_options(std::fs::File::open(file.file.file_path()).unwrap(), options).unwrap();
     let group = reader.get_row_group(0).unwrap();
@@ -185,9 +190,8 @@ async fn delete_files_have_properties_of_their_own() {
     assert!(written.deletes.iter().all(|file| codec(file) == Compression::SNAPPY));
     // without one they are like data files
     f.hints.insert("compression-codec".to_owned(), "gzip".to_owned());
-    let remove = iceberg::TableUpdate::RemoveProperties {
-        removals: vec!["write.delete.parquet.compression-codec".to_owned()],
-    };
+    let remove =
+        iceberg::TableUpdate::RemoveProperties { removals: vec!["write.delete.parquet.compression-codec".to_owned()] };
     f.catalog.commit(&f.table().await, vec![], vec![remove]).await.unwrap();
     let written = f.insert(vec![rows(&f, 0..100).await]).await;
     assert!(matches!(codec(&written.deletes[0]), Compression::GZIP(_)));
@@ -205,7 +209,8 @@ async fn files_for_object_stores_are_spread_by_their_names() {
         (path, below)
     };
     let is_hash = |parts: &[&str], lengths: &[usize]| {
-        parts.iter().map(|p| p.len()).eq(lengths.iter().copied()) && parts.iter().all(|p| p.bytes().all(|b| b == b'0' || b == b'1'))
+        parts.iter().map(|p| p.len()).eq(lengths.iter().copied())
+            && parts.iter().all(|p| p.bytes().all(|b| b == b'0' || b == b'1'))
     };
     let enabled = ("write.object-storage.enabled", "TRUE");
     let below = place(&[enabled]).await.1.unwrap();

@@ -1,0 +1,20 @@
+-- Two IN lists of one column: what is NULL must not become TRUE or FALSE.
+SET 'execution.runtime-mode' = 'batch';
+CREATE TEMPORARY VIEW t AS SELECT * FROM (VALUES (1, 1), (2, 2), (3, CAST(NULL AS INT))) AS v(id, n);
+SELECT id FROM t WHERE n NOT IN (1, 2, 3) OR n NOT IN (4, 5, 6);
+SELECT id, n IN (1, 2, 3) AND n IN (4, 5, 6) AS both_of, n NOT IN (1, 2, 3) OR n NOT IN (4, 5, 6) AS none_of FROM t;
+SELECT id FROM t WHERE NOT (n IN (1, 2, 3, 4, 5) AND n NOT IN (1, 2, 3, 4, 5));
+SELECT id FROM t WHERE n IN (1, 2) AND n NOT IN (2, CAST(NULL AS INT));
+SELECT id FROM t WHERE n IN (1, 2, 3, 4, 5) AND n NOT IN (2, 3, 4, 5, CAST(NULL AS INT));
+SELECT id FROM t WHERE n NOT IN (1, CAST(NULL AS INT)) OR n NOT IN (1, 2);
+SELECT id FROM t WHERE (n IN (1, 2, 3) AND n IN (4, 5, 6)) IS NULL;
+SELECT id FROM (SELECT * FROM t WHERE n NOT IN (4, 5, 6)) WHERE n IN (1, 2, 3) AND NOT (n IN (3, 4) AND n IN (5, 6));
+SELECT id FROM t WHERE (n = 1 OR n = 2) AND NOT (n = 3 OR n = 2);
+SELECT id, (n = 1 OR n = 3) AND (n = 2 OR n = 4) AS equal_to_both FROM t;
+CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${TMP}/warehouse');
+CREATE DATABASE lake.shop;
+CREATE TABLE lake.shop.n (id INT, n INT);
+INSERT INTO lake.shop.n VALUES (1, 1), (2, CAST(NULL AS INT));
+DELETE FROM lake.shop.n WHERE n NOT IN (1, 2, 3) OR n NOT IN (4, 5, 6);
+SELECT * FROM lake.shop.n;
+SELECT id FROM lake.shop.n WHERE (n IN (1, 2, 3) AND n IN (4, 5, 6)) IS NULL;
