@@ -14,6 +14,8 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("q41b", "WITH RECURSIVE is one of a later Flink"),
     ("flink3-118", "Flink does not read what it prints for an empty JSON_ARRAY"),
     ("flink4-95", "Flink does not read what it prints for an empty JSON_ARRAY"),
+    ("flink1-92", "DELETE of Iceberg tables is an extension, and so is its EXPLAIN"),
+    ("flink1-93", "UPDATE of Iceberg tables is an extension, and so is its EXPLAIN"),
 ];
 
 /// The names of the statements whose verdict is not Flink's, with what calve answers.
