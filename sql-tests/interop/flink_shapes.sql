@@ -1,4 +1,4 @@
--- The tables of flink_reads_and_writes.py. Each shape is a database with a table t.
+-- Tables of flink_reads_and_writes.py; flink_shapes_of_changes.sql has more, in the same form. Each shape is a database with a table t.
 --   shape NAME: statements that calve runs in one database and Flink in another.
 --   calve NAME: statements that only calve has; Flink reads, and does what stands below `other`.
 --   other:      statements that the engine which did not make the table runs on it. `read`: further queries.

@@ -1,5 +1,3 @@
--- More tables of flink_reads_and_writes.py, in the form that flink_shapes.sql tells of: DELETE, UPDATE, MERGE, changelogs, layouts.
-
 -- calve copy_on_write
 CREATE TABLE t (id INT NOT NULL, p INT, v STRING) PARTITIONED BY (p);
 INSERT INTO t VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'c'), (4, 2, 'd'), (5, 3, 'e');
