@@ -3,6 +3,12 @@
 use std::fmt::Display;
 
 use calve_types::{Error, Result};
+use datafusion::common::DataFusionError;
+
+/// A calve error on its way through DataFusion.
+pub(crate) fn external(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
 
 /// Adds what was being done to an error of a library.
 pub trait Context<T> {

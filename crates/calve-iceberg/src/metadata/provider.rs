@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
-use calve_types::{DataType, Error, Result};
+use calve_types::{DataType, Result};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::DataFusionError;
 use datafusion::datasource::TableType;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
@@ -17,6 +16,7 @@ use super::files::FileColumns;
 use super::partition_stats::{self, Lines};
 use super::source::{Rows, Source};
 use super::{Kind, Scope, log};
+use crate::error::external;
 use crate::table::Table;
 
 /// Reads a metadata table when it is scanned.
@@ -53,10 +53,6 @@ impl LazyTable {
             Kind::PositionDeletes => return Err(external(super::no_scan())),
         })
     }
-}
-
-fn external(error: Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
 }
 
 /// A plan of the columns that are asked for.

@@ -8,7 +8,6 @@ use arrow::array::{ArrayRef, Int32Array, Int64Array, StructArray};
 use arrow::datatypes::{DataType as ArrowType, Field, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use calve_types::{Error, Result};
-use datafusion::common::DataFusionError;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -21,7 +20,7 @@ use iceberg::spec::{ManifestContentType, ManifestEntryRef, ManifestFile, Manifes
 use super::files::{Content, FileColumns, Row};
 use super::partition_stats::{self, Lines};
 use super::{Scope, log, manifests};
-use crate::error::Context;
+use crate::error::{Context, external};
 use crate::table::Table;
 
 /// Manifests that are read at the same time.
@@ -63,7 +62,7 @@ impl Source {
     fn batches(&self, context: Arc<TaskContext>) -> BoxStream<'static, datafusion::common::Result<RecordBatch>> {
         let (table, rows, schema) = (self.table.clone(), self.rows.clone(), self.schema.clone());
         match self.rows.as_ref() {
-            Rows::Log(_) => external(stream::once(async move {
+            Rows::Log(_) => through_datafusion(stream::once(async move {
                 let Rows::Log(columns) = rows.as_ref() else { return Err(Error::internal("not a log")) };
                 // all columns are there, in order, where one is asked for
                 columns(&table, &schema).and_then(|columns| batch(&schema, columns, 0))
@@ -81,7 +80,7 @@ impl Source {
                         batch(&schema, columns, manifests.len())
                     }
                 });
-                external(lists)
+                through_datafusion(lists)
             }
             Rows::Files(scope, content, _) => {
                 let content = *content;
@@ -94,26 +93,25 @@ impl Source {
                     Rows::Files(_, _, columns) => columns.array(taken, field.name(), field.data_type()),
                     _ => Err(Error::internal("not files")),
                 };
-                external(lines(table.clone(), scope.manifests(table), has, true, schema, array))
+                through_datafusion(lines(table.clone(), scope.manifests(table), has, true, schema, array))
             }
             Rows::Entries(scope, _) => {
                 let array = move |taken: &[Row], field: &Arc<Field>| match rows.as_ref() {
                     Rows::Entries(_, columns) => entry(columns, taken, field.name(), field.data_type()),
                     _ => Err(Error::internal("not entries")),
                 };
-                external(lines(table.clone(), scope.manifests(table), |_| true, false, schema, array))
+                through_datafusion(lines(table.clone(), scope.manifests(table), |_| true, false, schema, array))
             }
             Rows::Lines(scope, of) => {
                 let of = of.clone();
                 let array = move |taken: &[Row], field: &Arc<Field>| of.array(taken, field.name(), field.data_type());
-                external(lines(table.clone(), scope.manifests(table), |_| true, true, schema, array))
+                through_datafusion(lines(table.clone(), scope.manifests(table), |_| true, true, schema, array))
             }
             Rows::Partitions(of, plan) => match execute_stream(plan.clone(), context) {
                 Err(error) => stream::once(async { Err(error) }).boxed(),
                 Ok(batches) => {
                     let of = of.clone();
-                    let rows =
-                        move |batch: RecordBatch| partition_stats::rows(&of, &batch, &schema).map_err(to_external);
+                    let rows = move |batch: RecordBatch| partition_stats::rows(&of, &batch, &schema).map_err(external);
                     batches.map(move |batch| batch.and_then(&rows)).boxed()
                 }
             },
@@ -137,14 +135,10 @@ impl PartitionStream for Source {
     }
 }
 
-fn to_external(error: Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
-}
-
-fn external(
+fn through_datafusion(
     batches: impl futures::Stream<Item = Result<RecordBatch>> + Send + 'static,
 ) -> BoxStream<'static, datafusion::common::Result<RecordBatch>> {
-    batches.map_err(to_external).boxed()
+    batches.map_err(external).boxed()
 }
 
 /// `rows` is the number of rows where there are no columns.

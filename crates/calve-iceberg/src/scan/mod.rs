@@ -47,10 +47,4 @@ pub(crate) use prune::Pruner;
 pub(crate) use reader::{open as open_parquet, unreadable};
 pub use rows::{RowColumn, provider_with};
 
-use calve_types::Error;
-use datafusion::common::DataFusionError;
-
-/// A calve error on its way through DataFusion.
-fn external(error: Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
-}
+use crate::error::external;

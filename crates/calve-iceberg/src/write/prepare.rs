@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use calve_types::{Error, Result};
-use datafusion::common::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
@@ -27,6 +26,7 @@ use super::sort_key::SortKey;
 use super::upload::Uncommitted;
 use super::upsert::{Upsert, key_columns};
 use crate::catalog::create::is_avro_name;
+use crate::error::external;
 use crate::table::Table;
 
 impl Job {
@@ -368,8 +368,4 @@ impl Writer {
             files: files.clone(),
         })
     }
-}
-
-fn external(error: Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
 }

@@ -9,6 +9,7 @@ use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, lit};
+use datafusion::physical_expr::create_physical_expr;
 use iceberg::spec::Snapshot;
 
 use super::route::from_input;
@@ -76,7 +77,8 @@ pub(super) async fn whole_files(
         None => None,
         Some(untrue) => {
             let named = DFSchema::try_from(schema.as_ref().clone()).map_err(from_input)?;
-            let untrue = state.create_physical_expr(untrue, &named).map_err(from_input)?;
+            // as it is: what DataFusion 53 makes of IN lists must not decide which files go unread
+            let untrue = create_physical_expr(&untrue, &named, state.execution_props()).map_err(from_input)?;
             match Pruner::new(&untrue, &schema, table.metadata()) {
                 Some(pruner) => Some(pruner),
                 None => return Ok(()),

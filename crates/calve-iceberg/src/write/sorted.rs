@@ -56,7 +56,7 @@ pub(crate) async fn sorted(
     };
     let mut with_key = with_key;
     let all = futures::stream::iter([Ok(first)]).chain(rows);
-    let all = all.map(move |batch| batch.and_then(&mut with_key).map_err(|e| DataFusionError::External(Box::new(e))));
+    let all = all.map(move |batch| batch.and_then(&mut with_key).map_err(crate::error::external));
     let stream = Box::pin(RecordBatchStreamAdapter::new(schema.clone(), all));
     let input = Once { schema: schema.clone(), stream: Mutex::new(Some(stream)) };
     let what = || "sort rows";

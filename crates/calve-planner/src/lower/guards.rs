@@ -75,45 +75,38 @@ fn combines_lists(plan: &LogicalPlan) -> bool {
     })
 }
 
-/// What an expression has lists of, directly or beside ANDs and ORs; `None` if two of them may be combined. Equalities beside an
-/// OR are a list, too.
-fn lists(expr: &Expr) -> Option<HashSet<&Expr>> {
-    match expr {
-        Expr::InList(list) => Some(HashSet::from([list.expr.as_ref()])),
-        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
-            let (left, right) = (lists(left)?, lists(right)?);
-            let (mut more, less) = if left.len() < right.len() { (right, left) } else { (left, right) };
-            let common = less.iter().any(|of| more.contains(of));
-            if common && !(*op == Operator::Or && all_equalities(expr)) {
-                return None;
-            }
-            more.extend(less);
-            Some(more)
-        }
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => match (left.as_ref(), right.as_ref()) {
-            (of @ Expr::Column(_), Expr::Literal(..)) | (Expr::Literal(..), of @ Expr::Column(_)) => {
-                Some(HashSet::from([of]))
-            }
-            _ => Some(HashSet::new()),
-        },
-        Expr::Not(inner) => lists(inner),
-        _ => Some(HashSet::new()),
-    }
+/// What an expression has lists of, directly or beside ANDs and ORs.
+#[derive(Default)]
+struct Lists<'a> {
+    of: HashSet<&'a Expr>,
+    /// Whether it is nothing but equalities beside ORs, which become one list, and rightly.
+    equalities: bool,
 }
 
-/// Whether there is nothing but equalities beside ORs.
-fn all_equalities(expr: &Expr) -> bool {
-    let mut open = vec![expr];
-    while let Some(expr) = open.pop() {
-        match expr {
-            Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
-                open.extend([left.as_ref(), right.as_ref()])
+/// The lists of an expression; `None` if two of them may be combined. Equalities beside an OR are a list, too.
+fn lists(expr: &Expr) -> Option<Lists<'_>> {
+    match expr {
+        Expr::InList(list) => Some(Lists { of: HashSet::from([list.expr.as_ref()]), equalities: false }),
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
+            let (left, right) = (lists(left)?, lists(right)?);
+            let equalities = *op == Operator::Or && left.equalities && right.equalities;
+            let (mut of, less) = if left.of.len() < right.of.len() { (right.of, left.of) } else { (left.of, right.of) };
+            if !equalities && less.iter().any(|list| of.contains(list)) {
+                return None;
             }
-            Expr::BinaryExpr(BinaryExpr { op: Operator::Eq, .. }) => {}
-            _ => return false,
+            of.extend(less);
+            Some(Lists { of, equalities })
         }
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+            let of = match (left.as_ref(), right.as_ref()) {
+                (of @ Expr::Column(_), Expr::Literal(..)) | (Expr::Literal(..), of @ Expr::Column(_)) => Some(of),
+                _ => None,
+            };
+            Some(Lists { of: of.into_iter().collect(), equalities: true })
+        }
+        Expr::Not(inner) => Some(Lists { equalities: false, ..lists(inner)? }),
+        _ => Some(Lists::default()),
     }
-    true
 }
 
 /// A constant condition moves below an aggregate without groups, which then has a row of nothing: HAVING c <> c.
