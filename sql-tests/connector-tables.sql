@@ -118,3 +118,25 @@ ALTER TABLE as_query RENAME TO renamed;
 -- the name of the Iceberg table was that of the entry
 SELECT COUNT(*) FROM renamed;
 SELECT * FROM ice.default_database.as_query;
+
+-- What only an Iceberg catalog has.
+DELETE FROM lazy WHERE id = 1;
+UPDATE lazy SET data = 'x' WHERE id = 1;
+MERGE INTO lazy AS t USING (VALUES (1)) AS s (id) ON t.id = s.id WHEN MATCHED THEN DELETE;
+TRUNCATE TABLE lazy;
+ALTER TABLE lazy CREATE TAG first;
+ALTER TABLE lazy WRITE ORDERED BY id;
+SELECT * FROM lazy FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00';
+SELECT * FROM lazy$files;
+SET 'execution.runtime-mode' = 'streaming';
+UPDATE lazy SET data = 'x' WHERE id = 1;
+TRUNCATE TABLE lazy;
+DROP CATALOG ice;
+DELETE FROM lazy WHERE id = 1;
+TRUNCATE TABLE lazy;
+SELECT * FROM lazy$files;
+DELETE FROM below WHERE id = 1;
+-- as it is named
+CREATE CATALOG h WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${TMP}/warehouse');
+DELETE FROM h.fresh.real_one WHERE id = 1;
+SELECT * FROM lazy;

@@ -16,6 +16,10 @@ SELECT * FROM t /*+ OPTIONS('end-tag' = 't2') */;
 SELECT * FROM t /*+ OPTIONS('start-tag' = 't1', 'end-tag' = 't2') */;
 SELECT COUNT(*) FROM t /*+ OPTIONS('start-tag' = 't1') */ WHERE id > 2;
 SELECT * FROM t /*+ OPTIONS('start-tag' = 't2', 'end-tag' = 't1') */;
+SELECT * FROM t /*+ OPTIONS('start-tag' = 't1', 'end-tag' = 't1') */;
+-- a snapshot means nothing where changes are read
+SELECT * FROM t /*+ OPTIONS('start-tag' = 't1', 'end-tag' = 't2', 'tag' = 't1', 'branch' = 'nope') */;
+SELECT * FROM t /*+ OPTIONS('end-tag' = 't1', 'snapshot-id' = '1', 'as-of-timestamp' = '1') */;
 SELECT * FROM t /*+ OPTIONS('start-tag' = 'nope') */;
 SELECT * FROM t /*+ OPTIONS('start-tag' = 't1', 'start-snapshot-id' = '1') */;
 SELECT * FROM t /*+ OPTIONS('end-tag' = 't1', 'end-snapshot-id' = '1') */;

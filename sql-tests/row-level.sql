@@ -76,5 +76,12 @@ UPDATE v1 SET id = id + 1;
 SELECT * FROM v1;
 ALTER TABLE v1 SET ('write.update.mode' = 'sometimes');
 UPDATE v1 SET id = id + 1;
+UPDATE orders SET amount = DEFAULT;
+UPDATE orders SET amount = 1, region = DEFAULT WHERE id = 1;
+MERGE INTO orders AS o USING (VALUES (2)) AS s (id) ON o.id = s.id WHEN MATCHED THEN UPDATE SET amount = DEFAULT;
+TRUNCATE TABLE orders;
+SET 'execution.runtime-mode' = 'batch';
+TRUNCATE TABLE shop.orders;
+SET 'execution.runtime-mode' = 'streaming';
 
 EXPLAIN UPDATE orders SET amount = amount + 1 WHERE region = 'nowhere';

@@ -46,3 +46,22 @@ ALTER TABLE wrong SET ('flink.max-continuous-empty-commits' = '0');
 INSERT INTO wrong VALUES (1);
 SELECT COUNT(*) FROM wrong$snapshots;
 SELECT COUNT(*) FROM source;
+-- what a commit refuses
+CREATE TABLE merged (id INT) WITH ('commit.manifest.min-count-to-merge' = 'x');
+INSERT INTO merged VALUES (1);
+ALTER TABLE merged RESET ('commit.manifest.min-count-to-merge');
+ALTER TABLE merged SET ('write.summary.partition-limit' = 'x');
+INSERT INTO merged VALUES (1);
+ALTER TABLE merged SET ('write.summary.partition-limit' = '0');
+INSERT INTO merged VALUES (1);
+SELECT COUNT(*) FROM merged$snapshots;
+-- table properties have other names in hints
+INSERT INTO merged /*+ OPTIONS('write.format.default' = 'avro') */ VALUES (2);
+INSERT INTO merged /*+ OPTIONS('write-format' = 'avro') */ VALUES (3);
+SELECT file_format, COUNT(*) FROM merged$files GROUP BY file_format ORDER BY 1;
+-- bloom filters lose no decimal, in whatever the file keeps it
+CREATE TABLE amounts (id INT, narrow DECIMAL(9, 2), wide DECIMAL(30, 5)) WITH (
+  'write.parquet.bloom-filter-enabled.column.narrow' = 'true', 'write.parquet.bloom-filter-enabled.column.wide' = 'true');
+INSERT INTO amounts VALUES (1, 1.25, 1.5), (2, -1.25, -1.5), (3, 0.5, CAST(NULL AS DECIMAL(30, 5)));
+SELECT id FROM amounts WHERE wide = 1.5;
+SELECT id FROM amounts WHERE wide IN (-1.5, 7.5) OR narrow = 1.25 ORDER BY id;

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Reads a table of 100 upsert commits of 10,000 keys beside a fresh copy of the same rows, in both format versions and both
-upsert modes, and fails if the read takes more than twice as long.
+"""Reads a table of 100 upsert commits of 10,000 keys, of which half exist, beside a fresh copy of the same rows, in both
+format versions and both upsert modes, and fails if the read takes more than twice as long.
 
-usage: upserts.py CALVE [COMMITS [KEYS]]      CALVE is a release build
+usage: upserts.py CALVE [COMMITS [KEYS [BASE]]]      CALVE is a release build; BASE: rows before the upserts, 0
+
+Without a base the table has a row that was replaced for every row of the copy, and twice as many rows are read.
 """
 import json
 import pathlib
@@ -29,6 +31,11 @@ def run(calve, warehouse, script):
     return seconds, last.get("rows")
 
 
+def numbers(name, rows):
+    return f"""CREATE TEMPORARY TABLE {name} (i BIGINT) WITH ('connector'='datagen', 'number-of-rows'='{rows}',
+    'fields.i.kind'='sequence', 'fields.i.start'='1', 'fields.i.end'='{rows}');"""
+
+
 def measure(calve, warehouse, table):
     """The least time of five reads, without what starting takes, and the rows."""
     start = min(run(calve, warehouse, "SELECT 1;")[0] for _ in range(3))
@@ -40,6 +47,7 @@ def main():
     calve = sys.argv[1]
     commits = int(sys.argv[2]) if len(sys.argv) > 2 else 100
     keys = int(sys.argv[3]) if len(sys.argv) > 3 else 10_000
+    base = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     failed = False
     for version in (2, 3):
         for mode in ("equality", "position"):
@@ -47,11 +55,13 @@ def main():
                 warehouse = f"{folder}/w"
                 script = f"""CREATE TABLE t (id BIGINT, n BIGINT, s STRING, PRIMARY KEY (id) NOT ENFORCED)
                 WITH ('format-version'='{version}', 'write.upsert.enabled'='true', 'calve.upsert.mode'='{mode}');"""
+                if base:
+                    script += numbers("base", base) + """INSERT INTO t /*+ OPTIONS('upsert-enabled'='false') */
+                    SELECT i - 1, i, CAST(i AS STRING) FROM base;"""
                 for commit in range(commits):
-                    # a third of the keys is new, the others lie all over the older commits
-                    script += f"""CREATE TEMPORARY TABLE g{commit} (i BIGINT) WITH ('connector'='datagen',
-                    'number-of-rows'='{keys}', 'fields.i.kind'='sequence', 'fields.i.start'='1', 'fields.i.end'='{keys}');
-                    INSERT INTO t SELECT MOD(i * {7919 + 2 * commit} + {commit} * 104729, {(commit + 3) * keys // 3}),
+                    there = base + commit * keys // 2
+                    script += numbers(f"g{commit}", keys) + f"""INSERT INTO t SELECT
+                    CASE WHEN MOD(i, 2) = 0 THEN {there} + i / 2 - 1 ELSE MOD(i * 7919 + {commit} * 104729, {max(there, keys // 2)}) END,
                     i + {commit}, CAST(i * {commit + 1} AS STRING) FROM g{commit};"""
                 written, _ = run(calve, warehouse, script)
                 run(calve, warehouse, f"""CREATE TABLE copy (id BIGINT, n BIGINT, s STRING)

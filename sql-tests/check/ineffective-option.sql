@@ -11,5 +11,6 @@ CREATE TABLE t (
   'connector' = 'print'
 );
 SET 'write.upsert.enabled' = 'true';
-INSERT INTO t /*+ OPTIONS('write.format.default' = 'parquet') */ VALUES (1);
+INSERT INTO t VALUES (1);
 SET 'branch' = 'staging';
+SELECT * FROM t /*+ OPTIONS('start-tag' = 'a', 'branch' = 'b') */;

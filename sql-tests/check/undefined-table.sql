@@ -1,5 +1,5 @@
 -- check: --offline
-CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'rest', 'uri' = 'http://localhost:1');
+CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'nessie', 'uri' = 'http://localhost:1');
 CREATE CATALOG files WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = 'lake');
 USE files.shop;
 CREATE TABLE orders (id INT, customer STRING);

@@ -8,3 +8,7 @@ CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH (
   'write.upsert.enabled' = 'true'
 );
 INSERT INTO t VALUES (1);
+
+-- without upsert it needs both
+CREATE TABLE u (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('format-version' = '1');
+INSERT INTO u VALUES (1);

@@ -13,6 +13,8 @@ INSERT INTO plain VALUES (1, 1);
 INSERT INTO plain /*+ OPTIONS('upsert-enabled' = 'true') */ VALUES (1, 2);
 SELECT * FROM plain;
 SELECT COUNT(*) FROM plain$snapshots;
+-- a key that comes twice needs a delete as well
+INSERT INTO plain VALUES (3, 1), (3, 2);
 -- an upgrade is the way out
 ALTER TABLE plain SET ('format-version' = '2');
 INSERT INTO plain /*+ OPTIONS('upsert-enabled' = 'true') */ VALUES (1, 2);

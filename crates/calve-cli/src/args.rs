@@ -43,6 +43,9 @@ pub enum Command {
     /// Look for problems in scripts without running them
     #[command(after_help = CHECK_HELP)]
     Check(CheckArgs),
+    /// Ask tables whether a commit happened whose outcome is unknown
+    #[command(after_help = VERIFY_HELP)]
+    VerifyCommit(VerifyArgs),
     /// Explain the code of an error or a warning
     #[command(after_help = "Without a code: all codes, each with a line.")]
     Explain {
@@ -64,6 +67,49 @@ const TEST_HELP: &str = "Each NAME.sql with a NAME.out beside it runs in a fresh
 const CHECK_HELP: &str = "Each script is parsed and bound with a session of its own. CREATE, ALTER and DROP change \
     catalogs in memory only; no row is read or written. What an existing catalog holds is read, unless --offline is given.\n\n\
     Exit codes: 0 nothing found, notes aside; 1 problems; 64 usage, or a script that cannot be read.";
+
+const VERIFY_HELP: &str = "Of the scripts only CREATE CATALOG, ALTER CATALOG, USE, SET and RESET are run: no table is \
+    changed, and the script of the failed run itself will do.\n\n\
+    Exit codes: 0 committed, to all of the tables; 1 not committed, to one of them; 3 cannot tell, of one of them; 64 \
+    usage, or a script that cannot be read.";
+
+/// Arguments of `calve verify-commit`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// Tables, as they are named in SQL
+    #[arg(value_name = "TABLE", required = true)]
+    pub tables: Vec<String>,
+    /// The job: 32 hexadecimal digits
+    #[arg(long, value_name = "ID", required_unless_present = "snapshot_id")]
+    pub job_id: Option<String>,
+    /// The write of the job, where it has several into a table
+    #[arg(long, value_name = "ID", requires = "job_id")]
+    pub operator_id: Option<String>,
+    /// The snapshot that the commit would have made
+    #[arg(long, value_name = "ID", conflicts_with_all = ["job_id", "operator_id"])]
+    pub snapshot_id: Option<i64>,
+    /// The branch that the commit goes to
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    pub branch: String,
+    /// Script that defines the catalogs; may be repeated
+    #[arg(short = 'i', long, value_name = "FILE")]
+    pub init: Vec<PathBuf>,
+    /// Set an option before the first statement, as SET does; may be repeated
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = key_value)]
+    pub define: Vec<(String, String)>,
+    /// How the answers are printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = VerifyFormat::Text)]
+    pub output: VerifyFormat,
+}
+
+/// How the answers of `calve verify-commit` are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum VerifyFormat {
+    /// A line for each table, for people
+    Text,
+    /// One JSON object for each table, for programs
+    Jsonl,
+}
 
 /// Arguments of `calve check`.
 #[derive(Debug, Args)]

@@ -3,8 +3,9 @@
 //! A run goes one way: [`args`] (what was typed) to [`invocation`] (what it means) to [`run`] (the statements, one after
 //! the other, each through [`runner`]) to [`output`] (their results) and [`diagnostics`] (what went wrong). [`repl`] is the
 //! shell, [`testing`] compares what scripts give with what was recorded, [`check`] looks for problems in scripts without
-//! running them, [`codes`] explains what errors and warnings mean.
+//! running them, [`verify`] asks whether a commit happened, [`codes`] explains what errors and warnings mean.
 
+mod allocator;
 mod args;
 mod check;
 mod codes;
@@ -21,6 +22,7 @@ mod run;
 mod runner;
 mod signals;
 mod testing;
+mod verify;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -35,6 +37,7 @@ use crate::exit::Exit;
 use crate::invocation::UsageError;
 
 fn main() -> ExitCode {
+    allocator::keep_freed_memory();
     start().into()
 }
 
@@ -60,6 +63,7 @@ fn start() -> Exit {
         None => run_script(None, cli.options),
         Some(Command::Test(args)) => testing::run(args),
         Some(Command::Check(args)) => check::run(args),
+        Some(Command::VerifyCommit(args)) => verify::run(args),
         Some(Command::Explain { code }) => print_all(&codes::explain(code.as_deref())),
         Some(Command::Completions { shell }) => completions(shell),
     }

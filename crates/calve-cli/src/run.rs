@@ -62,6 +62,7 @@ async fn run_scripts(invocation: Invocation) -> Exit {
         Ok(runner) => runner,
         Err(exit) => return exit,
     };
+    runner.scripts(init.iter().chain([&script]));
     if let Some(init) = &init {
         // Its rows are read all the same, because reading them is running it.
         let exit = run_script(&mut runner, &mut Output::Silent, init, false).await;

@@ -18,6 +18,7 @@ use crate::output::{Display, Failure, Heading, Output};
 use crate::printed::Printed;
 use crate::progress::{self, Shown};
 use crate::signals::Signals;
+use crate::verify;
 
 /// A session with what its statements need.
 pub struct Runner {
@@ -26,6 +27,9 @@ pub struct Runner {
     diagnostics: Diagnostics,
     printed: Printed,
     before_errors: Option<Box<dyn Fn()>>,
+    /// The options that the session began with, and the files of its scripts: they say where its catalogs are.
+    options: Vec<(String, String)>,
+    scripts: Vec<String>,
 }
 
 /// How a statement ended. Whatever there is to tell has been told.
@@ -68,8 +72,15 @@ impl Runner {
     /// `invalid-option` for an option with a wrong value.
     pub fn new(config: SessionConfig, signals: Signals, diagnostics: Diagnostics) -> Result<Self> {
         let printed = Printed::default();
+        let options = config.options.clone();
         let session = Session::new(SessionConfig { print: Some(printed.lines()), ..config })?;
-        Ok(Self { session, signals, diagnostics, printed, before_errors: None })
+        Ok(Self { session, signals, diagnostics, printed, before_errors: None, options, scripts: vec![] })
+    }
+
+    /// Says which scripts the session runs. Those that are no files have no names to tell.
+    pub fn scripts<'s>(&mut self, scripts: impl IntoIterator<Item = &'s Script>) {
+        let files = scripts.into_iter().map(|script| &script.name).filter(|name| !name.starts_with('<'));
+        self.scripts = files.cloned().collect();
     }
 
     /// The session, for what is no statement.
@@ -151,6 +162,7 @@ impl Runner {
         error: Error,
         end: impl FnOnce(Error) -> End,
     ) -> End {
+        let error = verify::completed(error, &self.scripts, &self.options);
         let written = match output {
             Output::Jsonl(jsonl) => jsonl.error(heading, &self.printed.take(), &error),
             other => {

@@ -362,17 +362,28 @@ fn a_signal_cancels_the_statement() {
     for (signal, status, mode) in
         [("-INT", 130, "batch"), ("-INT", 130, "streaming"), ("-TERM", 143, "batch"), ("-HUP", 129, "batch")]
     {
-        cancelled_by(signal, status, mode);
+        cancelled_by(signal, status, mode, &many_rows("COUNT(*)", 4));
     }
+}
+
+/// Each of these queries is planned for the values of all before it, which takes longer than anybody waits.
+#[test]
+fn a_signal_cancels_planning() {
+    let lateral = |i: usize| {
+        format!("CROSS JOIN LATERAL (SELECT w.u FROM (VALUES (1, 2), (2, 3)) AS w (u, k) WHERE w.k > s.k) AS l{i}")
+    };
+    let laterals: Vec<String> = (0..14).map(lateral).collect();
+    let script = format!("EXPLAIN SELECT COUNT(*) FROM (VALUES (1, 1), (2, 1)) AS s (u, k) {}", laterals.join(" "));
+    cancelled_by("-INT", 130, "batch", &script);
 }
 
 fn send(signal: &str, id: u32) {
     assert!(Command::new("kill").args([signal, &id.to_string()]).status().expect("kill").success());
 }
 
-fn cancelled_by(signal: &str, exit: i32, mode: &str) {
+fn cancelled_by(signal: &str, exit: i32, mode: &str, script: &str) {
     let dir = folder();
-    let script = write(dir.path(), "long.sql", &many_rows("COUNT(*)", 4));
+    let script = write(dir.path(), "long.sql", script);
     let mut child = calve()
         .args(["run", &script, "--output", "jsonl", "-D", &format!("execution.runtime-mode={mode}")])
         .stdout(Stdio::piped())

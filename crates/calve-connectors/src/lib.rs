@@ -106,6 +106,9 @@ pub trait Pending: Send {
 /// The connectors that there are, as Flink lists them.
 const CONNECTORS: [&str; 4] = ["blackhole", "datagen", "filesystem", "print"];
 
+/// All that a table may have: `iceberg` is not of this crate.
+const KNOWN: [&str; 5] = ["blackhole", "datagen", "filesystem", "iceberg", "print"];
+
 /// The provider that reads a table: its columns, and behind them the kinds of changes (see calve-stream) if its rows
 /// change.
 ///
@@ -298,7 +301,7 @@ fn connector<'a>(table: &'a TableDefinition, options: &Options) -> Result<&'a st
                 "option 'connector' is missing",
                 "Table options do not contain an option key 'connector' for discovering a connector.",
             )
-            .with_hint(format!("connectors are {}", CONNECTORS.join(", "))));
+            .with_hint(format!("connectors are {}", KNOWN.join(", "))));
     };
     if CONNECTORS.contains(&name.as_str()) {
         return Ok(name);
@@ -310,17 +313,17 @@ fn connector<'a>(table: &'a TableDefinition, options: &Options) -> Result<&'a st
             "Could not find any factory for identifier '{name}' that implements \
              'org.apache.flink.table.factories.DynamicTableFactory' in the classpath.\n\nAvailable factory identifiers \
              are:\n\n{}",
-            CONNECTORS.join("\n")
+            KNOWN.join("\n")
         ),
     );
     if ELSEWHERE.contains(&name.as_str()) {
         let refused = Error { detail: error.detail, ..Error::unsupported(format!("connector '{name}'")) };
         return Err(match name.as_str() {
             "iceberg" => refused.with_hint("create the table in a catalog with 'type' = 'iceberg'"),
-            _ => refused.with_hint(format!("connectors are {}", CONNECTORS.join(", "))),
+            _ => refused.with_hint(format!("connectors are {}", KNOWN.join(", "))),
         });
     }
-    Err(error.with_hint(format!("connectors are {}", CONNECTORS.join(", "))).did_you_mean(name, CONNECTORS))
+    Err(error.with_hint(format!("connectors are {}", KNOWN.join(", "))).did_you_mean(name, KNOWN))
 }
 
 /// Rows that were seen as soon as they were written: nothing is left to commit or to discard.

@@ -19,7 +19,7 @@
 //!    plan, so that it stays within the memory limit (`spill`, `pool`).
 //! 6. A query's rows are streamed by [`Rows`]. An INSERT, or the INSERTs of a statement set, are a job (`jobs::run`): their
 //!    targets are checked before the first row, rows are written that nobody sees yet, the commits of all of them make the
-//!    rows visible, or they are removed. For Iceberg these are `calve_iceberg::write::prepare`, its `Writer` and
+//!    rows visible, or they are removed; what an earlier run of the same job has committed is left out. For Iceberg these are `calve_iceberg::write::prepare`, its `Writer` and
 //!    `calve_iceberg::commit::commit`, for other tables a `calve_connectors::Sink` and its `Pending`.
 //!    DELETE, UPDATE and MERGE (`dml`) change rows of the snapshot they read, and begin anew if it is no longer the newest.
 //! 7. The caller gets a [`StatementResult`], or an error with its place in the script.
@@ -48,12 +48,15 @@ mod result;
 mod session;
 mod show;
 mod spill;
+mod verify;
 mod yielding;
 
 pub use calve_connectors::{ConnectorOption, PrintLines, connector_options};
+pub use calve_iceberg::commit::{CommitMark, CommitVerdict, JobSnapshot, utc};
 pub use calve_stream::Op;
 pub use check::{CheckConfig, Checker, Finding, Severity};
 pub use complete::{NameSource, function_names};
 pub use progress::{Progress, ProgressCounts};
 pub use result::{ResultBody, RowCounts, Rows, StatementKind, StatementResult, TextRows, Warning, WriteSummary};
 pub use session::{Session, SessionConfig};
+pub use verify::job_id;

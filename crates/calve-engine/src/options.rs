@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use calve_options::{Kind, Place};
 
 use crate::check::rules::unknown_option;
+use crate::jobs::{JOB_ID, check_job_id};
 use crate::result::Warning;
 
 /// Options of a session. `RESET` returns to the initial ones (`-D`).
@@ -37,6 +38,9 @@ impl Options {
     /// `invalid-option` for a value the option does not take.
     pub fn set(&mut self, key: &str, value: &str) -> calve_types::Result<Option<Warning>> {
         calve_options::check(key, value, Place::Session).map_err(|e| invalid(key, value, &e.to_string()))?;
+        if key == JOB_ID {
+            check_job_id(value)?;
+        }
         self.current.insert(key.to_owned(), value.to_owned());
         Ok(unknown_option::misspelt(key, Place::Session))
     }
@@ -57,6 +61,11 @@ impl Options {
     /// Whether queries run as streams, Flink's default (`execution.runtime-mode`).
     pub fn is_streaming(&self) -> bool {
         !self.get("execution.runtime-mode").is_some_and(|mode| mode.eq_ignore_ascii_case("batch"))
+    }
+
+    /// Whether rows with NULL for a NOT NULL column are left out of what is written (`table.exec.sink.not-null-enforcer`).
+    pub fn drops_nulls(&self) -> bool {
+        self.get("table.exec.sink.not-null-enforcer").is_some_and(|mode| mode.eq_ignore_ascii_case("DROP"))
     }
 
     /// Partitions of a query and writers of an INSERT: `table.exec.resource.default-parallelism`,

@@ -1,6 +1,7 @@
 //! Runs bound queries on DataFusion.
 
 use std::cell::RefCell;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use calve_connectors::ConnectorContext;
@@ -15,10 +16,12 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{LogicalPlan, TableSource};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use tokio::runtime::Handle;
 
 use crate::counted::Counted;
 use crate::error::from_datafusion;
 use crate::jobs::share::{Optimised, Shared, share};
+use crate::jobs::{Pin, pinned};
 use crate::options::Options;
 use crate::progress::Progress;
 use crate::resolve::{ConnectorHandle, Resolved, downcast};
@@ -30,6 +33,8 @@ pub(crate) struct Runner<'a> {
     runtime: Arc<RuntimeEnv>,
     connectors: ConnectorContext,
     progress: Arc<Progress>,
+    /// Tables that are read as they were before an earlier run of the job.
+    pins: Vec<Pin>,
 }
 
 /// A query to run.
@@ -84,7 +89,12 @@ impl<'a> Runner<'a> {
         connectors: ConnectorContext,
         progress: Arc<Progress>,
     ) -> Self {
-        Self { options, runtime, connectors, progress }
+        Self { options, runtime, connectors, progress, pins: vec![] }
+    }
+
+    /// Reads these tables as they were before an earlier run of the job.
+    pub fn with_pins(self, pins: Vec<Pin>) -> Self {
+        Self { pins, ..self }
     }
 
     pub fn options(&self) -> &'a Options {
@@ -127,7 +137,7 @@ impl<'a> Runner<'a> {
     /// What the lowering refuses, what a table's read options are wrong in, what DataFusion cannot plan.
     pub async fn stream(&self, query: &Query<'_>) -> Result<SendableRecordBatchStream> {
         let partitions = query.partitions();
-        let optimised = self.optimise(query, &Providers::default(), Joins::Hash)?;
+        let optimised = self.optimised(query, Joins::Hash).await?;
         let plan = optimised.plan.clone();
         let planned = self.plan(optimised).await?;
         let rows = self.start(&planned)?;
@@ -137,9 +147,9 @@ impl<'a> Runner<'a> {
         let (runtime, progress) = (self.runtime.clone(), self.progress.clone());
         Ok(spill::or_again(rows, async move {
             let state = spill::session_state(partitions, runtime, Joins::Spilling);
-            let plan = physical(&Optimised { plan, state: state.clone() }).await?;
-            progress.reads(&plan);
-            execute_stream(plan, state.task_ctx()).map_err(from_datafusion)
+            let planned = physical(Optimised { plan, state }).await?;
+            progress.reads(&planned.plan);
+            execute_stream(planned.plan, planned.optimised.state.task_ctx()).map_err(from_datafusion)
         }))
     }
 
@@ -149,9 +159,13 @@ impl<'a> Runner<'a> {
     /// As [`Self::stream`].
     pub async fn plan_all(&self, queries: &[Query<'_>], joins: Joins) -> Result<PlannedJob> {
         let providers = Providers::default();
-        let optimised = queries.iter().map(|q| self.optimise(q, &providers, joins));
-        let mut optimised = optimised.collect::<Result<Vec<_>>>()?;
-        let shared = share(&mut optimised, &providers.into_names(), &self.progress).await?;
+        let lowered = queries.iter().map(|q| self.lower(q, &providers)).collect::<Result<Vec<_>>>()?;
+        let names = providers.into_names();
+        let mut optimised = Vec::with_capacity(queries.len());
+        for (query, plan) in queries.iter().zip(lowered) {
+            optimised.push(self.optimise(query, plan, joins).await?);
+        }
+        let shared = share(&mut optimised, &names, &self.progress).await?;
         let mut queries = Vec::with_capacity(optimised.len());
         for query in optimised {
             queries.push(self.plan(query).await?);
@@ -181,15 +195,17 @@ impl<'a> Runner<'a> {
         self.lower(query, &Providers::default()).map(drop)
     }
 
-    fn optimise(&self, query: &Query<'_>, providers: &Providers, joins: Joins) -> Result<Optimised> {
-        let plan = self.lower(query, providers)?;
+    async fn optimise(&self, query: &Query<'_>, plan: LogicalPlan, joins: Joins) -> Result<Optimised> {
         let state = spill::session_state(query.partitions(), self.runtime.clone(), joins);
-        Ok(Optimised { plan: state.optimize(&plan).map_err(from_datafusion)?, state })
+        aside(async move { Ok(Optimised { plan: state.optimize(&plan).map_err(from_datafusion)?, state }) }).await
     }
 
     fn lower(&self, query: &Query<'_>, providers: &Providers) -> Result<LogicalPlan> {
         let provider = |entry: &TableEntry| -> Result<Arc<dyn TableProvider>> {
-            let provider = Resolved::provider(self.options, entry, &self.connectors)?;
+            let provider = match pinned(self.options, entry, &self.pins) {
+                Some(provider) => provider?,
+                None => Resolved::provider(self.options, entry, &self.connectors)?,
+            };
             Ok(match downcast::<ConnectorHandle>(&entry.handle) {
                 Some(_) => Arc::new(Counted::new(provider, self.progress.rows())),
                 None => provider,
@@ -212,8 +228,9 @@ impl<'a> Runner<'a> {
     ///
     /// # Errors
     /// As [`Self::stream`].
-    pub fn optimised(&self, query: &Query<'_>, joins: Joins) -> Result<Optimised> {
-        self.optimise(query, &Providers::default(), joins)
+    pub async fn optimised(&self, query: &Query<'_>, joins: Joins) -> Result<Optimised> {
+        let plan = self.lower(query, &Providers::default())?;
+        self.optimise(query, plan, joins).await
     }
 
     /// Plans how an optimised query runs.
@@ -221,13 +238,28 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// What DataFusion cannot plan.
     pub async fn plan(&self, optimised: Optimised) -> Result<Planned> {
-        Ok(Planned { plan: physical(&optimised).await?, optimised })
+        physical(optimised).await
     }
 }
 
-async fn physical(optimised: &Optimised) -> Result<Arc<dyn ExecutionPlan>> {
-    let planner = optimised.state.query_planner().clone();
-    planner.create_physical_plan(&optimised.plan, &optimised.state).await.map_err(from_datafusion)
+async fn physical(optimised: Optimised) -> Result<Planned> {
+    aside(async move {
+        let planner = optimised.state.query_planner().clone();
+        let plan = planner.create_physical_plan(&optimised.plan, &optimised.state).await;
+        Ok(Planned { plan: plan.map_err(from_datafusion)?, optimised })
+    })
+    .await
+}
+
+/// Does a part of planning on a thread of its own: it may compute for long without a pause, and whoever waits for it can be
+/// cancelled all the same.
+async fn aside<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+    let runtime = Handle::current();
+    let done = tokio::task::spawn_blocking(move || runtime.block_on(work)).await;
+    done.unwrap_or_else(|error| match error.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(error) => Err(Error::internal(error)),
+    })
 }
 
 /// A provider and the full name of its table.

@@ -21,7 +21,7 @@ use iceberg::spec::Transform;
 use crate::catalogs::functions::FunctionDef;
 use crate::catalogs::object::{CatalogObject, TableDef, ViewDef};
 use crate::catalogs::{CatalogKind, Catalogs};
-use crate::check::rules::unknown_option;
+use crate::check::rules::{ineffective_option, unknown_option};
 use crate::mapping::{self, Declared, Opened, Target};
 use crate::options::Options;
 use crate::result::Warning;
@@ -145,7 +145,7 @@ impl<'a> Resolved<'a> {
             if resolved.tables.contains_key(&key) {
                 continue;
             }
-            let Some(entry) = resolved.entry(&key, &mut versions).await.map_err(|e| e.at(place))? else {
+            let Some(entry) = resolved.entry(&key, place, &mut versions).await.map_err(|e| e.at(place))? else {
                 resolved.list_siblings(&key.0).await;
                 continue;
             };
@@ -191,7 +191,8 @@ impl<'a> Resolved<'a> {
         Some(entry.columns.iter().map(|c| c.name.clone()).collect())
     }
 
-    async fn entry(&self, key: &Key, versions: &mut Versions) -> Result<Option<TableEntry>> {
+    /// What a name at a place stands for.
+    async fn entry(&self, key: &Key, place: Span, versions: &mut Versions) -> Result<Option<TableEntry>> {
         let (path, hints) = key;
         if !hints.is_empty() && self.options.get("table.dynamic-table-options.enabled") == Some("false") {
             return Err(Error::new("hints-disabled", "OPTIONS hints are not allowed in this session")
@@ -204,7 +205,7 @@ impl<'a> Resolved<'a> {
             Some(CatalogObject::Table(table)) => {
                 return Ok(Some(match &mut versions.mapped {
                     Some(opened) if mapping::is_mapping(table) => {
-                        mapped_entry(self.catalogs, path, table, hints, opened).await?
+                        mapped_entry(self.catalogs, path, place, table, hints, opened).await?
                     }
                     _ => connector_entry(path, table, hints),
                 }));
@@ -276,9 +277,24 @@ impl<'a> Resolved<'a> {
             let Some(entry) = key.and_then(|key| self.tables.get(&key)) else { continue };
             // a connector says itself what it does not know
             if downcast::<ConnectorHandle>(&entry.handle).is_none() {
-                let unknown = reference.hints.iter().filter_map(|(name, _)| unknown_option::in_hint(name, place));
-                warnings.extend(unknown.map(|warning| warning.at(reference.span)));
+                let iceberg = downcast::<IcebergHandle>(&entry.handle);
+                let is_mapping = iceberg.is_some_and(|handle| handle.declared.is_some());
+                let mut given = reference.hints.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+                given.retain(|name| !(is_mapping && mapping::is_choice(name)));
+                let mut wrong: Vec<Warning> =
+                    given.iter().filter_map(|name| unknown_option::in_hint(name, place)).collect();
+                if let Some(handle) = iceberg.filter(|_| place == Place::Read) {
+                    let is_given =
+                        |name: &str| handle.hints.contains_key(name) || handle.table.property(name).is_some();
+                    wrong.extend(ineffective_option::beside_changes(&given, is_given));
+                }
+                warnings.extend(wrong.into_iter().map(|warning| warning.at(reference.span)));
             }
+        }
+        let of_job = |reference: &&Reference| reference.hints.iter().any(|(name, _)| name == "as-of-job-id");
+        if let Some(reference) = referenced(statement).iter().find(of_job) {
+            let message = "not portable to Flink: option 'as-of-job-id'";
+            warnings.push(Warning::new("not-portable", message).at(reference.span));
         }
         for place in calve_planner::tables::versions(statement) {
             let message = "not portable to Flink: FOR SYSTEM_TIME AS OF a constant";
@@ -339,9 +355,27 @@ pub(crate) fn downcast<T: Any>(handle: &Arc<dyn Any + Send + Sync>) -> Option<&T
     handle.as_ref().downcast_ref::<T>()
 }
 
+/// Why a table has no versions.
+const NO_VERSIONS: &str = "only tables of Iceberg catalogs keep versions";
+
 /// Hints that say which version or which changes of an Iceberg table are read.
-const VERSION_HINTS: [&str; 8] =
-    ["snapshot-id", "as-of-timestamp", "branch", "tag", "start-snapshot-id", "start-tag", "end-snapshot-id", "end-tag"];
+const VERSION_HINTS: [&str; 9] = [
+    "snapshot-id",
+    "as-of-timestamp",
+    "as-of-job-id",
+    "branch",
+    "tag",
+    "start-snapshot-id",
+    "start-tag",
+    "end-snapshot-id",
+    "end-tag",
+];
+
+/// The hint that says which version of an Iceberg table is read, if one does; `branch` only if no other does.
+pub(crate) fn chosen_version(hints: &BTreeMap<String, String>) -> Option<&'static str> {
+    let given = || VERSION_HINTS.into_iter().filter(|name| hints.contains_key(*name));
+    given().find(|name| *name != "branch").or_else(|| given().next())
+}
 
 /// Refuses to write what no sink can write as its definition asks for.
 ///
@@ -392,6 +426,7 @@ fn connector_entry(path: &TablePath, table: &TableDef, hints: &[(String, String)
 async fn mapped_entry(
     catalogs: &Catalogs,
     path: &TablePath,
+    place: Span,
     definition: &TableDef,
     hints: &[(String, String)],
     opened: &mut HashMap<Target, Opened>,
@@ -406,7 +441,7 @@ async fn mapped_entry(
             found
         }
     };
-    let declared = Declared::new(path, definition)?;
+    let declared = Declared::new(path, definition, place)?;
     let mut options = target.options;
     options.extend(hints);
     let properties = table.metadata().properties().iter().map(|(key, value)| (key.clone(), value.clone()));
@@ -487,7 +522,15 @@ impl CatalogReader for Resolved<'_> {
             return Err(Error::new("recursive-view", format!("view '{path}' would read itself"))
                 .with_hint("give the view another name than what it reads"));
         }
-        Ok(self.tables.get(&(path.clone(), hints.to_vec())).cloned())
+        let found = self.tables.get(&(path.clone(), hints.to_vec())).cloned();
+        if found.is_none()
+            && let Some(way_out) = mapping::metadata_way_out(self.catalogs, path)
+        {
+            return Err(Error::new("unknown-table", format!("table '{}' not found", path.table))
+                .with_detail(format!("Object '{}' not found", path.table))
+                .with_hint(way_out));
+        }
+        Ok(found)
     }
 
     fn version(&self, table: &Arc<TableEntry>, millis: i64) -> Result<Arc<TableEntry>> {
@@ -495,7 +538,7 @@ impl CatalogReader for Resolved<'_> {
         let Some(handle) = handle else {
             return Err(Error::unsupported(format!("FOR SYSTEM_TIME AS OF a constant for '{}'", table.path))
                 .with_detail(format!("getTable(ObjectPath, long) is not implemented for the table '{}'.", table.path))
-                .with_hint("only tables of Iceberg catalogs keep versions"));
+                .with_hint(mapping::way_out(self.catalogs, &table.path).unwrap_or_else(|| NO_VERSIONS.to_owned())));
         };
         let mut hints = handle.hints.clone();
         if let Some(key) = VERSION_HINTS.into_iter().find(|key| hints.contains_key(*key)) {

@@ -206,6 +206,9 @@ pub struct WriteSummary {
     pub dropped_rows: u64,
     /// The new snapshot; `None` if there was nothing to write, and for tables outside Iceberg.
     pub snapshot_id: Option<i64>,
+    /// An earlier run of the job committed it, at this time in milliseconds since 1970: nothing was written now. Counts are
+    /// those of that snapshot.
+    pub committed_before: Option<i64>,
     /// Wall time.
     pub elapsed: std::time::Duration,
 }

@@ -2,11 +2,11 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use calve_connectors::{ConnectorContext, PrintLines};
 use calve_functions::{EvalContext, TimeZone};
-use calve_planner::{Rel, Sink, TablePath};
+use calve_planner::{Rel, Sink};
 use calve_sql::{Insert, ScriptStatement, Statement, StatementSet};
 use calve_types::{Error, Result, Span};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
@@ -14,14 +14,16 @@ use futures::FutureExt;
 
 use crate::catalogs::Catalogs;
 use crate::catalogs::object::BaseKind;
+use crate::catalogs::store::{CatalogStore, is_of_store};
+use crate::ddl::ctas::Filling;
 use crate::ddl::module::Modules;
 use crate::error::from_datafusion;
-use crate::jobs::{Commits, OpenSet};
+use crate::jobs::{Commits, JOB_ID, Job, Jobs, OpenSet, text_of_insert, text_of_statement};
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::progress::Progress;
 use crate::query::{Query, Runner};
-use crate::resolve::{Resolved, check_sink};
+use crate::resolve::{Resolved, check_sink, full_path};
 use crate::result::{ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary};
 use crate::{ddl, jobs, listing, show};
 
@@ -54,11 +56,14 @@ pub struct Session {
     pub(crate) modules: Modules,
     runtime: Arc<RuntimeEnv>,
     commits: Commits,
+    jobs: Mutex<Jobs>,
+    /// The text of the statement that runs.
+    text: String,
     open_set: OpenSet,
     progress: Arc<Progress>,
     print: PrintLines,
     /// The table of a CREATE TABLE AS that is being filled: it goes again if the statement is cancelled.
-    pub(crate) filling: Option<TablePath>,
+    pub(crate) filling: Option<Filling>,
     /// Warnings about the options the session began with, for its first statement.
     pub(crate) pending: Vec<Warning>,
     /// Statements are bound and not run, as `check` wants it: no row is read or written.
@@ -75,7 +80,7 @@ impl Session {
     /// A session with Flink's default catalog.
     ///
     /// # Errors
-    /// `invalid-option` for an option with a wrong value.
+    /// `invalid-option` for an option with a wrong value; `missing-option` and `io` for a catalog store that is none.
     pub fn new(config: SessionConfig) -> Result<Self> {
         let mut builder = RuntimeEnvBuilder::new();
         if let Some(limit) = config.memory_limit {
@@ -88,12 +93,18 @@ impl Session {
         for (key, value) in &config.options {
             pending.extend(checked.set(key, value)?);
         }
+        let mut catalogs = Catalogs::default();
+        if let Some(store) = CatalogStore::of(|key| checked.get(key))? {
+            catalogs.use_store(store);
+        }
         let session = Self {
-            catalogs: Catalogs::default(),
+            catalogs,
             options: Options::new(config.options),
             modules: Modules::default(),
             runtime,
             commits: Commits::default(),
+            jobs: Mutex::default(),
+            text: String::new(),
             open_set: OpenSet::default(),
             progress: Arc::default(),
             print: config.print.unwrap_or_else(|| Arc::new(print_line)),
@@ -128,6 +139,7 @@ impl Session {
         self.settle().await;
         self.progress.begin();
         self.filling = None;
+        self.text.clone_from(&statement.text);
         // nothing should panic; what does anyway costs one statement, not the script
         let run = AssertUnwindSafe(async { self.run(calve_sql::parse(statement)?).await });
         let mut result = run.catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))?;
@@ -145,8 +157,8 @@ impl Session {
             Some(Ok(_)) => false,
             Some(Err(error)) => !error.may_have_committed(),
         };
-        if let Some(path) = self.filling.as_ref().filter(|_| is_out) {
-            self.drop_failed(path).await;
+        if let Some(filling) = self.filling.as_ref().filter(|_| is_out) {
+            filling.undo().await;
         }
         settled
     }
@@ -175,6 +187,7 @@ impl Session {
 
     pub(crate) async fn run(&mut self, statement: Statement) -> Result<StatementResult> {
         self.open_set.admit(&statement)?;
+        self.catalogs.look_into_store();
         let mut warnings = vec![];
         let body = match statement {
             Statement::Query(_) => {
@@ -218,7 +231,7 @@ impl Session {
                 self.options.reset_all();
                 ResultBody::Done
             }
-            Statement::CreateCatalog(create) => ddl::catalog::create(&mut self.catalogs, create, &mut warnings)?,
+            Statement::CreateCatalog(create) => ddl::catalog::create(&mut self.catalogs, create, &mut warnings).await?,
             Statement::DropCatalog { name, if_exists } => ddl::catalog::drop(&mut self.catalogs, &name, if_exists)?,
             Statement::UseCatalog { name } => {
                 self.catalogs.use_catalog(&name.value).map_err(|e| e.at(name.span))?;
@@ -297,6 +310,10 @@ impl Session {
             TimeZone::parse(value)?;
         }
         warnings.extend(self.options.set(key, value)?);
+        if is_of_store(key) {
+            let message = format!("option '{key}' has no effect in a session that has begun: give it with -D");
+            warnings.push(Warning::new("ineffective-option", message));
+        }
         Ok(())
     }
 
@@ -334,25 +351,62 @@ impl Session {
 
     /// An INSERT or a statement set: one job.
     pub(crate) async fn insert(&self, statement: &Statement) -> Result<StatementResult> {
+        let text = |insert: &Insert| match full_path(&self.catalogs, &insert.table.parts) {
+            Some(path) => text_of_insert(insert, &path.to_string()),
+            None => text_of_insert(insert, &insert.table.parts.join(".")),
+        };
+        let job = self.begin_job(inserts(statement).iter().map(text).collect())?;
+        self.insert_as(statement, &job).await
+    }
+
+    /// As [`Self::insert`], as the writes of a job that has begun.
+    pub(crate) async fn insert_as(&self, statement: &Statement, job: &Job) -> Result<StatementResult> {
         let (sinks, warnings) = self.bind_inserts(statement).await?;
-        self.run_sinks(sinks, warnings).await
+        self.run_sinks(sinks, job, warnings).await
+    }
+
+    /// Begins the job of a statement that is no INSERT and has one write.
+    ///
+    /// # Errors
+    /// As [`Self::begin_job`].
+    pub(crate) fn begin_job_of_text(&self) -> Result<Job> {
+        self.begin_job(vec![text_of_statement(&self.text)])
+    }
+
+    /// Begins the job of a statement with these writes.
+    ///
+    /// # Errors
+    /// `invalid-option` for a value of `calve.job-id` that is none.
+    pub(crate) fn begin_job(&self, texts: Vec<String>) -> Result<Job> {
+        let given = self.options.get(JOB_ID).filter(|_| !self.dry);
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).begin(given, texts)
+    }
+
+    /// What a statement wrote that is done with its job.
+    pub(crate) fn written(&self, job: &Job, written: Vec<WriteSummary>, warnings: Vec<Warning>) -> StatementResult {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).completed(job);
+        let body = ResultBody::Written(written);
+        StatementResult { kind: StatementKind::Insert, body, warnings, job_id: Some(job.id.clone()) }
     }
 
     /// Runs what INSERTs were bound to, as one job.
-    pub(crate) async fn run_sinks(&self, sinks: Vec<Sink>, mut warnings: Vec<Warning>) -> Result<StatementResult> {
+    pub(crate) async fn run_sinks(
+        &self,
+        sinks: Vec<Sink>,
+        job: &Job,
+        mut warnings: Vec<Warning>,
+    ) -> Result<StatementResult> {
         if self.dry {
             sinks.iter().try_for_each(|sink| self.check_insert(sink))?;
             return Ok(StatementResult::unrun(StatementKind::Insert, warnings));
         }
-        let job_id = uuid::Uuid::new_v4().simple().to_string();
-        let written = jobs::run(&self.runner()?, &sinks, &job_id, &self.commits).await?;
+        let written = jobs::run(self.runner()?, &sinks, job, &self.commits, &mut warnings).await?;
         for (sink, written) in sinks.iter().zip(&written) {
             if written.replaced_files.is_some() && written.snapshot_id.is_none() {
                 warnings.push(Warning::new("nothing-replaced", nothing_replaced(&written.table)).at(sink.span));
             }
         }
-        let body = ResultBody::Written(written);
-        Ok(StatementResult { kind: StatementKind::Insert, body, warnings, job_id: Some(job_id) })
+        Ok(self.written(job, written, warnings))
     }
 
     pub(crate) async fn bind_inserts(&self, statement: &Statement) -> Result<(Vec<Sink>, Vec<Warning>)> {
@@ -388,7 +442,7 @@ impl Session {
         let result = self.insert(&Statement::StatementSet(StatementSet { inserts, span })).await;
         // places in earlier statements mean nothing to whoever reads the error of this one
         let result = result.map_err(|error| Error { span: None, ..error })?;
-        let warnings = result.warnings.into_iter().filter(|warning| warning.code == "nothing-replaced");
+        let warnings = result.warnings.into_iter().filter(|w| matches!(w.code, "nothing-replaced" | "resumed"));
         let warnings = warnings.map(|warning| Warning { span: None, ..warning }).collect();
         Ok(StatementResult { warnings, ..result })
     }

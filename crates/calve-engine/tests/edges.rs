@@ -22,16 +22,6 @@ async fn the_least_value_is_found_behind_a_truncate_partition() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_partition_field_that_manifests_cannot_name_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut session = session(folder.path(), &[]).await;
-    for name in ["my col", "é", "1a", "a-b"] {
-        let create = format!("CREATE TABLE t (`{name}` INT) PARTITIONED BY (`{name}`)");
-        assert_eq!(try_run(&mut session, &create).await.expect_err(name).code, "not-supported", "{name}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_version_is_an_error_and_not_an_older_table() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = session(folder.path(), &[]).await;

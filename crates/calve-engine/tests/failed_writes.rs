@@ -32,6 +32,37 @@ async fn null_in_a_not_null_column() {
     assert!(error.detail.unwrap().contains("Column 'id' is NOT NULL, however, a null value is being written into it."));
 }
 
+/// Tables of other engines have NOT NULL inside of columns that may be NULL; elements of lists and maps have it in Flink too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn null_inside_of_a_column() {
+    let setup = "CREATE TABLE src (id INT, r ROW<a INT, s STRING>, l ARRAY<INT>, m MAP<STRING, INT>, q ARRAY<ROW<k INT>>);
+         INSERT INTO src VALUES (1, ROW(CAST(NULL AS INT), 'x'), ARRAY[1, CAST(NULL AS INT)], MAP['a', CAST(NULL AS INT)],
+            ARRAY[ROW(1), ROW(CAST(NULL AS INT))]);
+         CREATE TABLE t (id INT, r ROW<a INT NOT NULL, s STRING> NOT NULL, l ARRAY<INT NOT NULL>, m MAP<STRING, INT NOT NULL>,
+            q ARRAY<ROW<k INT NOT NULL> NOT NULL>);
+         INSERT INTO t VALUES (1, ROW(1, 'y'), ARRAY[1], MAP['a', 1], ARRAY[ROW(1)])";
+    let rest = "CAST(NULL AS ARRAY<INT>), CAST(NULL AS MAP<STRING, INT>), CAST(NULL AS ARRAY<ROW<k INT>>)";
+    for (statement, place) in [
+        (format!("INSERT INTO t SELECT id, r, {rest} FROM src"), "r.a"),
+        ("INSERT INTO t (id, r, l) SELECT id, ROW(1, 'z'), l FROM src".to_owned(), "l[1]"),
+        ("INSERT INTO t (id, r, m) SELECT id, ROW(1, 'z'), m FROM src".to_owned(), "m[value]"),
+        ("INSERT INTO t (id, r, m) SELECT id, ROW(1, 'z'), MAP[CAST(NULL AS STRING), 1] FROM src".to_owned(), "m[key]"),
+        ("INSERT INTO t (id, r, q) SELECT id, ROW(1, 'z'), q FROM src".to_owned(), "q[1].k"),
+        ("UPDATE t SET r = ROW(CAST(NULL AS INT), 'z')".to_owned(), "r.a"),
+        ("UPDATE t SET l = ARRAY[CAST(NULL AS INT)]".to_owned(), "l[0]"),
+        ("UPDATE t SET m = CASE WHEN id = 1 THEN MAP['a', CAST(NULL AS INT)] ELSE m END".to_owned(), "m[value]"),
+        ("MERGE INTO t USING src AS s ON t.id = s.id WHEN MATCHED AND s.id = 7 THEN DELETE
+            WHEN MATCHED THEN UPDATE SET l = s.l".to_owned(), "l[1]"),
+        ("MERGE INTO t USING src AS s ON FALSE WHEN NOT MATCHED AND s.id = 7 THEN INSERT (id, r) VALUES (s.id, ROW(1, 'z'))
+            WHEN NOT MATCHED THEN INSERT *".to_owned(), "r.a"),
+    ] {
+        let error = fails(setup, &statement, "null-in-not-null").await;
+        assert_eq!(error.message, format!("field '{place}' is NOT NULL, and a row has NULL in it"), "{statement}");
+        let detail = format!("Column '{place}' is NOT NULL, however, a null value is being written into it.");
+        assert_eq!(error.detail, Some(detail), "{statement}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_that_fails_while_the_query_runs() {
     fails(
@@ -85,4 +116,37 @@ async fn a_cancelled_create_table_as_leaves_no_table() {
     assert!(settled.is_none());
     assert_eq!(rows(&mut session, "SHOW TABLES").await, [[Some("d".to_owned())]]);
     assert_eq!(files(folder.path()), before);
+}
+
+/// Whenever the statement is cancelled: there is no table, or it has all rows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_create_table_as_that_is_cancelled_at_any_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &[("execution.runtime-mode", "batch")]).await;
+    run(&mut session, "CREATE TABLE d (x INT); INSERT INTO d VALUES (0), (1), (2)").await;
+    let before = files(folder.path());
+    let (mut cancelled, mut whole) = (0, 0);
+    for step in 0.. {
+        let limit = Duration::from_micros(step * step * 150);
+        let done = tokio::time::timeout(limit, try_run(&mut session, "CREATE TABLE t AS SELECT x FROM d")).await;
+        let settled = session.settle().await;
+        let count = common::try_rows(&mut session, "SELECT COUNT(*) FROM t").await;
+        match (&done, settled, count) {
+            (Ok(Ok(_)), ..) => break,
+            (Err(_), None, Err(error)) if error.code == "unknown-table" => {
+                assert_eq!(files(folder.path()), before, "after {limit:?}");
+                cancelled += 1;
+            }
+            (Err(_), Some(Ok(_)), Ok(rows)) => {
+                assert_eq!(rows, [[Some("3".to_owned())]], "after {limit:?}");
+                whole += 1;
+            }
+            // its last step was done, and nobody had been told
+            (Err(_), None, Ok(rows)) if rows == [[Some("3".to_owned())]] => whole += 1,
+            (done, settled, count) => panic!("after {limit:?}: {done:?} {settled:?} {count:?}"),
+        }
+        run(&mut session, "DROP TABLE IF EXISTS t").await;
+        assert!(step < 300, "{cancelled} cancelled, {whole} whole");
+    }
+    assert!(cancelled > 0);
 }

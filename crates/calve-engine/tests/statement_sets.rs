@@ -201,12 +201,13 @@ async fn a_failing_insert_commits_none() {
 async fn a_commit_that_fails_after_another_says_which_tables_have_the_rows() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = session(folder.path(), &[BATCH]).await;
-    run(
-        &mut session,
-        "CREATE TABLE a (id INT); CREATE TABLE c (id INT);
-         CREATE TABLE b (id INT) WITH ('commit.retry.num-retries' = 'often')",
-    )
-    .await;
+    run(&mut session, "CREATE TABLE a (id INT); CREATE TABLE c (id INT); CREATE TABLE b (id INT)").await;
+    // what only the commit finds out
+    let metadata = folder.path().join("db/b/metadata/v1.metadata.json");
+    let json = std::fs::read_to_string(&metadata).unwrap();
+    let wrong = json.replace("\"properties\":{", "\"properties\":{\"write.metadata.compression-codec\":\"lzo\",");
+    assert_ne!(wrong, json);
+    std::fs::write(&metadata, wrong).unwrap();
     let before = files(&folder.path().join("db/c"));
     let script = "EXECUTE STATEMENT SET BEGIN
          INSERT INTO a VALUES (1); INSERT INTO b VALUES (2); INSERT INTO c VALUES (3);
@@ -387,4 +388,22 @@ async fn progress_counts_a_shared_table_once() {
     assert!(counts.bytes_written > 0 && counts.elapsed > Duration::ZERO);
     let names: BTreeSet<_> = written.iter().map(|w| w.table.as_str()).collect();
     assert_eq!(names, BTreeSet::from(["ice.db.a", "ice.db.b"]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_wrong_with_commits_is_told_before_a_row_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &[]).await;
+    run(&mut session, "CREATE TABLE a (id INT); CREATE TABLE b (id INT) WITH ('commit.retry.num-retries' = 'often')")
+        .await;
+    let before = files(folder.path());
+    for script in [
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO a VALUES (1); INSERT INTO b VALUES (2); END",
+        "INSERT INTO b VALUES (2)",
+        "DELETE FROM b",
+    ] {
+        let error = try_run(&mut session, script).await.unwrap_err();
+        assert_eq!((error.code, error.may_have_committed()), ("invalid-option", false), "{error:?}");
+    }
+    assert_eq!(files(folder.path()), before);
 }

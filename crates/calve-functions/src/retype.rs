@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray};
+use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType as ArrowType, Field};
 use calve_types::Error;
 use datafusion_common::Result;
@@ -15,14 +16,24 @@ use crate::args::{failure, mistyped};
 /// # Errors
 /// `null-in-not-null`.
 pub(crate) fn check_nulls(values: &ArrayRef, field: &Field) -> Result<()> {
-    if field.is_nullable() || values.logical_null_count() == 0 {
+    check_nulls_below(values, field, None)
+}
+
+/// As [`check_nulls`], for the values of a field of rows: those of a row that is NULL are nothing.
+///
+/// # Errors
+/// `null-in-not-null`.
+pub(crate) fn check_nulls_below(values: &ArrayRef, field: &Field, rows: Option<&NullBuffer>) -> Result<()> {
+    let Some(nulls) = values.logical_nulls().filter(|nulls| !field.is_nullable() && nulls.null_count() > 0) else {
+        return Ok(());
+    };
+    if rows.is_some_and(|rows| rows.contains(&nulls)) {
         return Ok(());
     }
     let what = "a row has NULL inside of a value whose type says NOT NULL there";
-    Err(failure(
-        Error::new("null-in-not-null", what)
-            .with_hint("a number with more digits than its DECIMAL has is NULL: CAST to a wider type"),
-    ))
+    Err(failure(Error::new("null-in-not-null", what).with_hint(
+        "CAST to a type that may have NULL there; a number with more digits than its DECIMAL has is NULL, too",
+    )))
 }
 
 /// The same values in a type that differs only in the names, metadata and nullability of nested fields. Files bring

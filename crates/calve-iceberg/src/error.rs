@@ -15,13 +15,21 @@ pub trait Context<T> {
     /// `Err` becomes `cannot <what>: <error>`; `what` is an infinitive with its object, such as `read the manifest '/x'`.
     ///
     /// # Errors
-    /// The receiver's, with a code: `io`, `not-supported`, `invalid-table` or `commit-conflict`.
+    /// The receiver's, with a code: `io`, `access-denied`, `not-supported`, `invalid-table` or `commit-conflict`.
     fn context<D: Display>(self, what: impl FnOnce() -> D) -> Result<T>;
 }
 
 impl<T> Context<T> for iceberg::Result<T> {
     fn context<D: Display>(self, what: impl FnOnce() -> D) -> Result<T> {
         self.map_err(|e| {
+            // one of ours that came through iceberg
+            if let Some(ours) = std::error::Error::source(&e).and_then(|source| source.downcast_ref::<Error>()) {
+                let mut ours = ours.clone();
+                if !ours.message.starts_with("cannot ") {
+                    ours.message = format!("cannot {}: {}", what(), ours.message);
+                }
+                return ours;
+            }
             let code = match e.kind() {
                 iceberg::ErrorKind::FeatureUnsupported => "not-supported",
                 iceberg::ErrorKind::CatalogCommitConflicts => "commit-conflict",
@@ -43,7 +51,13 @@ macro_rules! io_context {
     )*};
 }
 
-io_context!(std::io::Error, object_store::Error, object_store::path::Error, parquet::errors::ParquetError);
+io_context!(std::io::Error, object_store::path::Error, parquet::errors::ParquetError);
+
+impl<T> Context<T> for object_store::Result<T> {
+    fn context<D: Display>(self, what: impl FnOnce() -> D) -> Result<T> {
+        self.map_err(|e| crate::io::explain(&e).error(what()))
+    }
+}
 
 macro_rules! data_context {
     ($($error:ty),*) => {$(

@@ -21,7 +21,7 @@ pub type NewColumn = (String, DataType, Option<String>);
 /// them afterwards, in order. The columns of the primary key become required and the identifier fields.
 ///
 /// # Errors
-/// `not-supported` for a type Iceberg has no counterpart of; `unknown-column` for a key column that is not declared;
+/// `not-supported` for a type Iceberg has no counterpart of, and for one too deeply nested; `unknown-column` for a key column that is not declared;
 /// `invalid-table` for what Iceberg forbids (duplicate names, a key of a nested or approximate type).
 pub fn to_iceberg(columns: &[NewColumn], primary_key: &[String]) -> Result<Schema> {
     let mut ids = Ids(0);
@@ -42,7 +42,35 @@ pub fn to_iceberg(columns: &[NewColumn], primary_key: &[String]) -> Result<Schem
         check_identifier(field)?;
         key.push(field.id);
     }
+    check_depth(&fields)?;
     Schema::builder().with_fields(fields).with_identifier_field_ids(key).build().context(|| "make a table schema")
+}
+
+/// Values in JSON that may lie within each other: what the reader of metadata takes, without those around a schema in the
+/// answer of a catalog.
+const DEEPEST_JSON: usize = 127 - 4;
+
+/// Refuses columns that lie so deep within each other that their metadata could not be read again.
+///
+/// # Errors
+/// `not-supported`, naming the column.
+pub(crate) fn check_depth(columns: &[NestedFieldRef]) -> Result<()> {
+    match columns.iter().find(|column| 3 + depth(&column.field_type) > DEEPEST_JSON) {
+        None => Ok(()),
+        Some(column) => Err(Error::unsupported(format!("a type as deeply nested as that of column '{}'", column.name))
+            .with_hint("no more than 40 rows can lie within each other")),
+    }
+}
+
+/// Values in the JSON of a type that lie within each other.
+fn depth(of: &Type) -> usize {
+    match of {
+        Type::Primitive(_) => 0,
+        Type::List(list) => 1 + depth(&list.element_field.field_type),
+        Type::Map(map) => 1 + depth(&map.key_field.field_type).max(depth(&map.value_field.field_type)),
+        // itself, its fields, a field
+        Type::Struct(fields) => 3 + fields.fields().iter().map(|f| depth(&f.field_type)).max().unwrap_or_default(),
+    }
 }
 
 /// Iceberg's rules for identifier fields, with the Java library's words.

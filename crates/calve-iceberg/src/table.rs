@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use calve_types::{Error, Result};
-use futures::FutureExt;
 use iceberg::TableIdent;
 use iceberg::spec::{
-    DataContentType, DataFile, DataFileBuilder, MAIN_BRANCH, ManifestEntryRef, ManifestFile, ManifestList,
-    PartitionSpec, SchemaRef, Snapshot, SnapshotRef, SnapshotReference, SnapshotRetention, StructType, TableMetadata,
+    DataContentType, DataFile, DataFileBuilder, Datum, MAIN_BRANCH, Manifest, ManifestEntry, ManifestEntryRef,
+    ManifestFile, ManifestList, ManifestStatus, PartitionSpec, SchemaRef, Snapshot, SnapshotRef, SnapshotReference,
+    SnapshotRetention, StructType, TableMetadata,
 };
 
 use crate::error::Context;
 use crate::io::TableIo;
+use crate::manifest_names;
+use crate::scan::caught;
 
 /// One loaded version of a table; it never changes. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -32,7 +33,8 @@ pub struct Table {
 pub type Refs = BTreeMap<String, SnapshotReference>;
 
 impl Table {
-    /// A table from its parts; `metadata_location` is the file `metadata` was read from.
+    /// A table from its parts; `metadata_location` is the file `metadata` was read from. It says what the table may touch
+    /// ([`TableIo`]).
     pub fn new(
         ident: TableIdent,
         metadata: Arc<TableMetadata>,
@@ -40,11 +42,12 @@ impl Table {
         io: TableIo,
         cache: ManifestCache,
     ) -> Self {
+        let io = io.of_table(&metadata_location, metadata.location());
         Self { ident, metadata, metadata_location, io, cache, refs: Arc::default(), assumes_snapshots: false }
     }
 
     /// The table with snapshots, branches and tags that nobody knows: a read of one that is not in the metadata reads the
-    /// current snapshot instead.
+    /// current snapshot instead, and a change of one changes nothing.
     pub(crate) fn assuming_snapshots(self) -> Self {
         Self { assumes_snapshots: true, ..self }
     }
@@ -87,7 +90,7 @@ impl Table {
     /// The table's branches and tags. [`TableMetadata`] shows them only in its JSON.
     ///
     /// # Errors
-    /// `internal` if the metadata cannot be written as JSON.
+    /// `invalid-table` if the metadata cannot be written as JSON.
     pub fn refs(&self) -> Result<&Refs> {
         #[derive(serde::Deserialize)]
         struct OnlyRefs {
@@ -146,7 +149,7 @@ impl Table {
         let what = || format!("read the manifest list '{location}' of snapshot {}", snapshot.snapshot_id());
         let bytes = self.io.file_io().new_input(location).context(what)?.read().await.context(what)?;
         let version = self.metadata.format_version();
-        let parsed = catch_unwind(AssertUnwindSafe(|| ManifestList::parse_with_version(&bytes, version)));
+        let parsed = caught(|| ManifestList::parse_with_version(&bytes, version));
         let list = parsed.unwrap_or_else(|_| Err(damaged())).context(what);
         let list = list.map_err(|error| error.with_hint(RESTORE))?;
         let manifests: Arc<Vec<_>> = Arc::new(list.consume_entries().into_iter().collect());
@@ -159,7 +162,8 @@ impl Table {
             // one that ends too early looks like that of a table without files
             return Err(Error::new("io", format!("cannot {}: it is cut off", what())).with_hint(RESTORE));
         }
-        self.cache.lists().put(location, &manifests, manifests.len());
+        // with paths and partition summaries about twice the line itself
+        self.cache.lists().put(location, &manifests, manifests.len() * 2 * size_of::<ManifestFile>());
         Ok(manifests)
     }
 
@@ -174,7 +178,7 @@ impl Table {
             return Ok(found);
         }
         let entries = self.entries_once(manifest).await?;
-        self.cache.manifests().put(&key, &entries, entries.len());
+        self.cache.manifests().put(&key, &entries, entries.iter().map(|entry| bytes_of(entry)).sum());
         Ok(entries)
     }
 
@@ -187,9 +191,14 @@ impl Table {
             return Ok(found);
         }
         let what = || format!("read the manifest '{}' of table '{}'", manifest.manifest_path, self.ident);
-        let loading = AssertUnwindSafe(manifest.load_manifest(self.io.file_io())).catch_unwind();
-        let loaded = loading.await.unwrap_or_else(|_| Err(damaged())).context(what);
-        let (mut entries, _) = loaded.map_err(|error| error.with_hint(RESTORE))?.into_parts();
+        let bytes = self.io.file_io().new_input(&manifest.manifest_path).context(what)?.read().await.context(what);
+        let bytes = bytes.map_err(|error| if error.hint.is_none() { error.with_hint(RESTORE) } else { error })?;
+        let parsed = caught(|| Manifest::parse_avro(&manifest_names::readable(bytes)));
+        let parsed = parsed.unwrap_or_else(|_| Err(damaged())).context(what);
+        let (mut entries, _) = parsed.map_err(|error| error.with_hint(RESTORE))?.into_parts();
+        for entry in &mut entries {
+            inherit(Arc::make_mut(entry), manifest);
+        }
         // a manifest that ends too early may look like a shorter one
         let counts = [manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count];
         let expected: u64 = counts.into_iter().flatten().map(u64::from).sum();
@@ -223,6 +232,28 @@ fn cache_key(manifest: &ManifestFile) -> String {
     }
 }
 
+/// Bytes of memory that an entry takes, about: what it says of columns is most of it.
+fn bytes_of(entry: &ManifestEntry) -> usize {
+    let file = entry.data_file();
+    let counts = [file.column_sizes(), file.value_counts(), file.null_value_counts(), file.nan_value_counts()];
+    let counts: usize = counts.iter().map(|of| of.capacity()).sum();
+    let bounds = file.lower_bounds().capacity() + file.upper_bounds().capacity();
+    size_of::<ManifestEntry>()
+        + file.file_path().len()
+        + counts * size_of::<(i32, u64)>()
+        + bounds * size_of::<(i32, Datum)>()
+}
+
+/// What an entry leaves out it has from the manifest's line (Iceberg specification, "Sequence Number Inheritance").
+fn inherit(entry: &mut ManifestEntry, manifest: &ManifestFile) {
+    entry.snapshot_id = entry.snapshot_id.or(Some(manifest.added_snapshot_id));
+    // manifests of version 1 have the number 0
+    if entry.status == ManifestStatus::Added || manifest.sequence_number == 0 {
+        entry.sequence_number = entry.sequence_number.or(Some(manifest.sequence_number));
+        entry.file_sequence_number = entry.file_sequence_number.or(Some(manifest.sequence_number));
+    }
+}
+
 /// Gives live data files without row ids the next ones, in order (Iceberg specification, "First Row ID Inheritance").
 fn inherit_row_ids(entries: &mut [ManifestEntryRef], first: u64, spec_id: i32) -> iceberg::Result<()> {
     let invalid = |why: String| iceberg::Error::new(iceberg::ErrorKind::DataInvalid, why);
@@ -243,6 +274,19 @@ fn inherit_row_ids(entries: &mut [ManifestEntryRef], first: u64, spec_id: i32) -
 
 /// A builder of the same file, to change what has no setter of its own.
 pub(crate) fn rebuild(file: &DataFile, spec_id: i32) -> DataFileBuilder {
+    let mut builder = without_metrics(file, spec_id);
+    builder
+        .column_sizes(file.column_sizes().clone())
+        .value_counts(file.value_counts().clone())
+        .null_value_counts(file.null_value_counts().clone())
+        .nan_value_counts(file.nan_value_counts().clone())
+        .lower_bounds(file.lower_bounds().clone())
+        .upper_bounds(file.upper_bounds().clone());
+    builder
+}
+
+/// As [`rebuild`], without what is known of the file's columns.
+pub(crate) fn without_metrics(file: &DataFile, spec_id: i32) -> DataFileBuilder {
     let mut builder = DataFileBuilder::default();
     builder
         .content(file.content_type())
@@ -252,12 +296,6 @@ pub(crate) fn rebuild(file: &DataFile, spec_id: i32) -> DataFileBuilder {
         .partition_spec_id(spec_id)
         .record_count(file.record_count())
         .file_size_in_bytes(file.file_size_in_bytes())
-        .column_sizes(file.column_sizes().clone())
-        .value_counts(file.value_counts().clone())
-        .null_value_counts(file.null_value_counts().clone())
-        .nan_value_counts(file.nan_value_counts().clone())
-        .lower_bounds(file.lower_bounds().clone())
-        .upper_bounds(file.upper_bounds().clone())
         .key_metadata(file.key_metadata().map(<[u8]>::to_vec))
         .split_offsets(file.split_offsets().map(<[i64]>::to_vec))
         .equality_ids(file.equality_ids())
@@ -317,21 +355,21 @@ impl fmt::Debug for ManifestCache {
     }
 }
 
-/// Lines (of a list, or entries of a manifest) that one generation may hold; an entry with the statistics of a few
-/// dozen columns takes some kilobytes.
-const GENERATION_LINES: usize = 50_000;
+/// Bytes that one generation may hold, about. A session keeps two of lists and two of manifests, beside the memory that
+/// queries are charged for.
+const GENERATION_BYTES: usize = 64 << 20;
 
 /// Two generations of values: what is used moves to the young one; when that is full, the old one is forgotten.
 /// Keeps what was used recently at the cost of one hash look-up.
 struct Generations<V> {
     young: HashMap<String, (Arc<V>, usize)>,
     old: HashMap<String, (Arc<V>, usize)>,
-    young_lines: usize,
+    young_bytes: usize,
 }
 
 impl<V> Default for Generations<V> {
     fn default() -> Self {
-        Self { young: HashMap::new(), old: HashMap::new(), young_lines: 0 }
+        Self { young: HashMap::new(), old: HashMap::new(), young_bytes: 0 }
     }
 }
 
@@ -340,22 +378,23 @@ impl<V> Generations<V> {
         if let Some((value, _)) = self.young.get(key) {
             return Some(value.clone());
         }
-        let (value, lines) = self.old.remove(key)?;
-        self.put(key, &value, lines);
+        let (value, bytes) = self.old.remove(key)?;
+        self.put(key, &value, bytes);
         Some(value)
     }
 
-    fn put(&mut self, key: &str, value: &Arc<V>, lines: usize) {
-        let lines = lines.saturating_add(1);
-        if lines > GENERATION_LINES {
+    fn put(&mut self, key: &str, value: &Arc<V>, bytes: usize) {
+        if bytes > GENERATION_BYTES {
             return;
         }
-        if self.young_lines.saturating_add(lines) > GENERATION_LINES {
+        // an empty one takes its place, too
+        let weight = bytes.max(key.len());
+        if self.young_bytes.saturating_add(weight) > GENERATION_BYTES {
             self.old = std::mem::take(&mut self.young);
-            self.young_lines = 0;
+            self.young_bytes = 0;
         }
-        if self.young.insert(key.to_owned(), (value.clone(), lines)).is_none() {
-            self.young_lines += lines;
+        if self.young.insert(key.to_owned(), (value.clone(), bytes)).is_none() {
+            self.young_bytes += weight;
         }
     }
 }
@@ -371,13 +410,13 @@ mod tests {
         let value = Arc::new(1);
         cache.put("hot", &value, 0);
         for i in 0..1000 {
-            cache.put(&format!("k{i}"), &value, 999);
+            cache.put(&format!("k{i}"), &value, GENERATION_BYTES / 50);
             assert!(cache.get("hot").is_some());
         }
         assert!(cache.get("k0").is_none());
         assert!(cache.get("k999").is_some());
-        assert!(cache.young.len() + cache.old.len() <= 2 * GENERATION_LINES / 1000 + 2);
-        cache.put("huge", &value, GENERATION_LINES);
+        assert!(cache.young.len() + cache.old.len() <= 2 * 50 + 2);
+        cache.put("huge", &value, GENERATION_BYTES + 1);
         assert!(cache.get("huge").is_none());
     }
 }

@@ -6,7 +6,7 @@
 mod table;
 mod value;
 
-pub use table::TABLE;
+pub use table::{HINTS, TABLE};
 pub use value::{InvalidValue, parse_bytes, parse_duration};
 
 /// One option.
@@ -61,6 +61,17 @@ pub enum Kind {
     OneOf(&'static [&'static str]),
 }
 
+impl Place {
+    /// Of the two kinds of hints, the other one.
+    pub fn other_use(self) -> Self {
+        match self {
+            Self::Read => Self::Write,
+            Self::Write => Self::Read,
+            other => other,
+        }
+    }
+}
+
 impl OptionDef {
     fn stands_in(&self, place: Place) -> bool {
         self.places.contains(&place)
@@ -80,6 +91,11 @@ pub fn ineffective(name: &str, place: Place) -> Option<&'static str> {
 /// The default of a session option; `None` if it is unknown or has none.
 pub fn session_default(name: &str) -> Option<&'static str> {
     find(name, Place::Session).and_then(|o| o.default)
+}
+
+/// The option of a hint that does what a table property does for all reads or writes.
+pub fn in_hint(property: &str, place: Place) -> Option<&'static str> {
+    HINTS.iter().find(|(known, _)| *known == property).and_then(|(_, option)| find(option, place)).map(|o| o.name)
 }
 
 /// The known name at that place that `name` most likely was meant to be.
@@ -147,6 +163,19 @@ mod tests {
         assert_eq!(suggest("upsert-enable", Place::Write), Some("upsert-enabled"));
         assert_eq!(suggest("snapshotid", Place::Read), Some("snapshot-id"));
         assert_eq!(suggest("owner", Place::Table), None);
+    }
+
+    #[test]
+    fn table_properties_have_other_names_in_hints() {
+        for (property, option) in HINTS {
+            assert!(find(property, Place::Table).is_some(), "{property}");
+            let places = [Place::Read, Place::Write];
+            assert!(places.iter().any(|place| in_hint(property, *place) == Some(option)), "{option}");
+            assert!(places.iter().all(|place| find(property, *place).is_none()), "{property}");
+        }
+        assert_eq!(in_hint("write.upsert.enabled", Place::Write), Some("upsert-enabled"));
+        assert_eq!(in_hint("write.upsert.enabled", Place::Read), None);
+        assert_eq!(in_hint("read.split.target-size", Place::Read), Some("split-size"));
     }
 
     #[test]

@@ -75,7 +75,9 @@ pub(crate) fn is_value(word: &str) -> bool {
 
 /// The error for a reserved word at a place where `what` must stand.
 pub(crate) fn reserved_word(what: &str, word: &str, span: Span) -> Error {
-    Error::new("syntax-error", format!("expected {what}, found the reserved word '{word}'"))
-        .with_hint(format!("a reserved word is a name only in backticks: `{word}`"))
-        .at(span)
+    let hint = match what == "an expression" && word.eq_ignore_ascii_case("DEFAULT") {
+        true => "columns of Flink have no default values: write the value itself, or NULL".to_owned(),
+        false => format!("a reserved word is a name only in backticks: `{word}`"),
+    };
+    Error::new("syntax-error", format!("expected {what}, found the reserved word '{word}'")).with_hint(hint).at(span)
 }

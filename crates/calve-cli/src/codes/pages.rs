@@ -10,10 +10,12 @@ macro_rules! pages {
 
 /// All pages, sorted by code.
 pub const PAGES: &[Page] = pages![
+    "access-denied",
     "ambiguous-column",
     "ambiguous-table",
     "cannot-skip",
     "cast-failed",
+    "catalog-error",
     "catalog-exists",
     "catalog-in-use",
     "changelog-in-batch",
@@ -63,6 +65,8 @@ pub const PAGES: &[Page] = pages![
     "invalid-watermark",
     "invalid-window",
     "io",
+    "job-history-expired",
+    "job-id-reused",
     "key-without-upsert",
     "malformed-file",
     "malformed-row",
@@ -98,6 +102,7 @@ pub const PAGES: &[Page] = pages![
     "partition-not-in-key",
     "recursive-view",
     "rename-stays",
+    "resumed",
     "runtime",
     "sink-changes",
     "sink-mismatch",

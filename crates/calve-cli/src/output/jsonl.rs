@@ -15,7 +15,7 @@
 
 use std::io::{self, Write};
 
-use calve_engine::{Op, ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary};
+use calve_engine::{Op, ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary, utc};
 use calve_types::Error;
 use serde_json::json;
 
@@ -175,8 +175,8 @@ impl<W: Write> JsonlOutput<W> {
         Ok(serde_json::to_writer(&mut self.buffer, &warnings)?)
     }
 
-    /// What each INSERT wrote; of a DELETE, UPDATE or MERGE also how many rows were deleted, updated and inserted. Ids of
-    /// snapshots are texts: they have more digits than a number has in many readers.
+    /// What each INSERT wrote; of a DELETE, UPDATE or MERGE also how many rows were deleted, updated and inserted, and when an
+    /// earlier run of the job committed it. Ids of snapshots are texts: they have more digits than a number has in many readers.
     fn written(&mut self, writes: &[WriteSummary]) -> io::Result<()> {
         if writes.is_empty() {
             return Ok(());
@@ -195,6 +195,9 @@ impl<W: Write> JsonlOutput<W> {
                     line.insert("deleted".to_owned(), changed.deleted.into());
                     line.insert("updated".to_owned(), changed.updated.into());
                     line.insert("inserted".to_owned(), changed.inserted.into());
+                }
+                if let (Some(at), Some(line)) = (write.committed_before, line.as_object_mut()) {
+                    line.insert("committed_before".to_owned(), utc(at).into());
                 }
                 if let (Some(replaced), Some(line)) = (write.replaced_files, line.as_object_mut()) {
                     line.insert("replaced_files".to_owned(), replaced.into());

@@ -1,9 +1,16 @@
 //! What a write did, in one line.
 
-use calve_engine::WriteSummary;
+use calve_engine::{WriteSummary, utc};
 
 /// Rows, files, deletes by kind, snapshot, time.
 pub fn describe(summary: &WriteSummary) -> String {
+    if let (Some(at), Some(id)) = (summary.committed_before, summary.snapshot_id) {
+        let (rows, table) = (count(summary.rows, "row"), &summary.table);
+        return format!(
+            "nothing written to {table}: an earlier run of the job committed it, {rows} added, snapshot {id} of {}",
+            utc(at)
+        );
+    }
     let mut line = match summary.rows {
         _ if summary.changed.is_some() => changed(summary),
         0 => format!("no rows written to {}", summary.table),
@@ -71,6 +78,7 @@ mod tests {
             changed: None,
             dropped_rows: 0,
             snapshot_id: Some(42),
+            committed_before: None,
             elapsed: Duration::from_millis(56),
         };
         assert_eq!(
@@ -88,6 +96,12 @@ mod tests {
         assert_eq!(
             describe(&merge),
             "1 row deleted, 2 rows updated in ice.shop.orders: 1 data file, 1 data file removed, snapshot 42 (0.06 seconds)"
+        );
+        let before = WriteSummary { committed_before: Some(1_769_860_800_000), ..summary.clone() };
+        assert_eq!(
+            describe(&before),
+            "nothing written to ice.shop.orders: an earlier run of the job committed it, 3 rows added, snapshot 42 of \
+             2026-01-31T12:00:00Z"
         );
         summary =
             WriteSummary { rows: 0, data_files: 0, delete_files: 0, dropped_rows: 1, snapshot_id: None, ..summary };

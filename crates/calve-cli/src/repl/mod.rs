@@ -72,6 +72,7 @@ pub fn start(cli: Cli) -> Exit {
             Ok(runner) => runner,
             Err(exit) => return exit,
         };
+        runner.scripts(&init);
         if let Some(init) = &init {
             let exit = run_script(&mut runner, &mut Output::Silent, init, false).await;
             if exit != Exit::Done {

@@ -18,6 +18,8 @@ use arrow::datatypes::{
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use calve_functions::TimeZone;
 use calve_types::{DataType, Error, LogicalType, Result, arrow as mapping};
+use datafusion::common::Statistics;
+use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
@@ -68,11 +70,11 @@ impl ParquetFormat {
     }
 }
 
-/// The rows of a file, as its footer tells; `None` if it cannot be read.
-pub(crate) fn rows(path: &Path) -> Option<u64> {
+/// What the footer of a file tells of its rows; `None` if it cannot be read.
+pub(crate) fn statistics(path: &Path, schema: &SchemaRef) -> Option<Statistics> {
     let file = File::open(path).ok()?;
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).ok()?;
-    u64::try_from(metadata.file_metadata().num_rows()).ok()
+    DFParquetMetadata::statistics_from_parquet_metadata(&metadata, schema).ok()
 }
 
 /// Reads the rows of one file.

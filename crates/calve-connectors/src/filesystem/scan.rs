@@ -81,11 +81,11 @@ impl TableProvider for FilesystemTable {
         let wanted: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
         let scan = Arc::new(Scan::new(self, &wanted).map_err(external)?);
         let partitions = state.config().target_partitions();
-        let (rows, pieces) = match self.format {
+        let (statistics, pieces) = match self.format {
             Format::Parquet(_) => {
-                let counted = files.clone();
-                let rows = tokio::task::spawn_blocking(move || sized::rows(&counted)).await;
-                (rows.map_err(Error::internal).map_err(external)?, cut(files, partitions))
+                let (read, schema) = (files.clone(), scan.schema.clone());
+                let statistics = tokio::task::spawn_blocking(move || sized::statistics(&read, &schema)).await;
+                (statistics.map_err(Error::internal).map_err(external)?, cut(files, partitions))
             }
             _ => (None, files.into_iter().map(|file| Piece { file, bytes: 0..u64::MAX }).collect()),
         };
@@ -95,8 +95,8 @@ impl TableProvider for FilesystemTable {
             .map(|pieces| Arc::new(FileGroup { scan: scan.clone(), pieces }) as Arc<dyn PartitionStream>)
             .collect();
         let plan = StreamingTableExec::try_new(scan.schema.clone(), partitions, None, None, false, limit)?;
-        Ok(match rows {
-            Some(rows) => Arc::new(Sized::new(Arc::new(plan), rows)),
+        Ok(match statistics {
+            Some(statistics) => Arc::new(Sized::new(Arc::new(plan), statistics)),
             None => Arc::new(plan),
         })
     }
@@ -111,7 +111,7 @@ struct Piece {
 }
 
 /// Bytes of a part of a file, at least.
-const PIECE: u64 = 16 << 20;
+const PIECE: u64 = 4 << 20;
 
 /// Parts of about equal size of the files that are larger than one, the others whole.
 fn cut(files: Vec<DataFile>, pieces: usize) -> Vec<Piece> {

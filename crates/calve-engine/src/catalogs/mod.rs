@@ -3,6 +3,8 @@
 pub(crate) mod functions;
 pub(crate) mod memory;
 pub(crate) mod object;
+pub(crate) mod store;
+mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +16,7 @@ use calve_types::{Error, Result};
 use functions::TemporaryFunctions;
 use memory::MemoryCatalog;
 use object::{BaseKind, CatalogObject};
+use store::CatalogStore;
 
 /// The name of the catalog every session begins with.
 pub(crate) const DEFAULT_CATALOG: &str = "default_catalog";
@@ -50,6 +53,10 @@ pub(crate) struct CatalogEntry {
 #[derive(Debug)]
 pub(crate) struct Catalogs {
     entries: BTreeMap<String, CatalogEntry>,
+    /// Where catalogs live between sessions.
+    store: Option<CatalogStore>,
+    /// Catalogs of the store that cannot be opened, and why.
+    broken: BTreeMap<String, Error>,
     current: (String, String),
     /// Temporary tables and views by their full names: they live in the session, whether there is such a catalog or not,
     /// and hide what has the same name in it.
@@ -60,10 +67,15 @@ pub(crate) struct Catalogs {
     images: Option<Images>,
     /// The catalogs of tables of the connector `iceberg`, by name and options.
     connectors: Mutex<HashMap<Connection, Arc<dyn IcebergCatalog>>>,
+    /// What the script that is checked changes, by place: it is seen by every catalog of the place.
+    changes: Mutex<HashMap<ImagePlace, ImageChanges>>,
 }
 
 /// The name and the options of a catalog.
 type Connection = (String, BTreeMap<String, String>);
+
+/// Where the tables of a catalog are: its options of [`PLACE`], and its name where that counts.
+type ImagePlace = (Option<String>, Vec<Option<String>>);
 
 /// What the images of Iceberg catalogs begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,19 +98,61 @@ impl Default for Catalogs {
         };
         Self {
             entries: BTreeMap::from([(DEFAULT_CATALOG.to_owned(), entry)]),
+            store: None,
+            broken: BTreeMap::new(),
             current: (DEFAULT_CATALOG.to_owned(), DEFAULT_DATABASE.to_owned()),
             temporary: BTreeMap::new(),
             functions: TemporaryFunctions::default(),
             images: None,
             connectors: Mutex::default(),
+            changes: Mutex::default(),
         }
     }
 }
 
 impl Catalogs {
-    /// From now on opened catalogs are images.
+    /// From now on opened catalogs are images, those of the store as well.
     pub fn use_images(&mut self, images: Images) {
         self.images = Some(images);
+        self.entries.retain(|name, _| name == DEFAULT_CATALOG);
+        self.look_into_store();
+    }
+
+    /// From now on catalogs live in a store.
+    pub fn use_store(&mut self, store: CatalogStore) {
+        self.store = Some(store);
+        self.look_into_store();
+    }
+
+    /// Opens what the store has and the session does not: each session sees the catalogs of the others from their next
+    /// statement on. No server is asked. One that cannot be opened is an error for whoever uses it.
+    pub fn look_into_store(&mut self) {
+        let Some(store) = &self.store else { return };
+        // a folder that is gone is told when something is to be stored
+        let Ok(names) = store.names() else { return };
+        let mut broken = BTreeMap::new();
+        for name in names {
+            if self.entries.contains_key(&name) {
+                continue;
+            }
+            let opened = match store.load(&name) {
+                Ok(options) => self.open(&name, options, None).map_err(|error| {
+                    let message = format!("the stored catalog '{name}' cannot be opened: {}", error.message);
+                    Error { message, ..error }
+                }),
+                Err(error) => Err(error),
+            };
+            match opened {
+                Ok(entry) => drop(self.entries.insert(name, entry)),
+                Err(error) => drop(broken.insert(name, error)),
+            }
+        }
+        self.broken = broken;
+    }
+
+    /// The store, unless the session only checks scripts.
+    fn store_to_write(&self) -> Option<&CatalogStore> {
+        self.store.as_ref().filter(|_| self.images.is_none())
     }
 
     /// Opens a catalog from the options of CREATE CATALOG.
@@ -106,24 +160,10 @@ impl Catalogs {
     /// # Errors
     /// An option that is missing or wrong, a kind calve does not know.
     pub fn open(&self, name: &str, options: BTreeMap<String, String>, comment: Option<String>) -> Result<CatalogEntry> {
-        self.open_with(name, options, comment, ImageChanges::default())
-    }
-
-    /// As [`Catalogs::open`]; an image begins with changes that were made before.
-    fn open_with(
-        &self,
-        name: &str,
-        options: BTreeMap<String, String>,
-        comment: Option<String>,
-        changes: ImageChanges,
-    ) -> Result<CatalogEntry> {
         let kind = options.get("type").map(|t| t.to_ascii_lowercase());
         let (kind, default_database) = match kind.as_deref() {
             Some("iceberg") => {
-                let catalog = match self.images {
-                    None => calve_iceberg::catalog::open(name, &options)?,
-                    Some(images) => open_image(name, &options, images == Images::Full, changes)?,
-                };
+                let catalog = self.open_iceberg(name, &options)?;
                 let database = catalog.default_database().to_owned();
                 (CatalogKind::Iceberg(catalog), database)
             }
@@ -147,6 +187,27 @@ impl Catalogs {
         Ok(CatalogEntry { kind, default_database, comment, options, stored: true, stand_in: false })
     }
 
+    /// Opens an Iceberg catalog. An image begins with the changes that were made at its place before.
+    fn open_iceberg(&self, name: &str, options: &BTreeMap<String, String>) -> Result<Arc<dyn IcebergCatalog>> {
+        let Some(images) = self.images else { return calve_iceberg::catalog::open(name, options) };
+        let changes = {
+            let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+            changes.entry(image_place(name, options)).or_default().clone()
+        };
+        open_image(name, options, images == Images::Full, changes)
+    }
+
+    /// The name of a catalog of the session where the tables are that a catalog of these options has, by the same names.
+    pub fn at_place(&self, name: &str, options: &BTreeMap<String, String>) -> Option<&str> {
+        let place = image_place(name, options);
+        let is_it = |(name, entry): &(&String, &CatalogEntry)| {
+            matches!(entry.kind, CatalogKind::Iceberg(_))
+                && image_place(name, &entry.options) == place
+                && entry.options.get(BASE) == options.get(BASE)
+        };
+        self.entries.iter().find(is_it).map(|(name, _)| name.as_str())
+    }
+
     /// The Iceberg catalog of a table of the connector `iceberg`, which need not be one of the session's: opened once for
     /// each name with the same options.
     ///
@@ -158,10 +219,7 @@ impl Catalogs {
         if let Some(catalog) = opened.get(&key) {
             return Ok(catalog.clone());
         }
-        let catalog = match self.images {
-            None => calve_iceberg::catalog::open(name, options)?,
-            Some(images) => open_image(name, options, images == Images::Full, ImageChanges::default())?,
-        };
+        let catalog = self.open_iceberg(name, options)?;
         opened.insert(key, catalog.clone());
         Ok(catalog)
     }
@@ -175,20 +233,28 @@ impl Catalogs {
         true
     }
 
-    /// Opens a catalog anew with other options: Iceberg's from scratch, while a memory catalog keeps what it holds. An
-    /// image keeps its changes if it is one of the same place.
+    /// Adds a catalog that CREATE CATALOG made, to the store as well if there is one.
     ///
     /// # Errors
-    /// As [`Catalogs::open`]; then the catalog stays as it was.
+    /// `catalog-exists`, `invalid-name`, `io`; nothing is added then.
+    pub fn create(&mut self, name: &str, entry: CatalogEntry) -> Result<()> {
+        if let Some(store) = self.store_to_write() {
+            store.create(name, &entry.options)?;
+        }
+        self.add(name, entry);
+        Ok(())
+    }
+
+    /// Opens a catalog anew with other options: Iceberg's from scratch, while a memory catalog keeps what it holds.
+    ///
+    /// # Errors
+    /// As [`Catalogs::open`], and those of the store; then the catalog stays as it was.
     pub fn reopen(&mut self, name: &str, options: BTreeMap<String, String>) -> Result<()> {
-        let old = self.get(name)?;
-        let changes = match &old.kind {
-            CatalogKind::Iceberg(catalog) if PLACE.iter().all(|key| old.options.get(*key) == options.get(*key)) => {
-                catalog.image_changes()
-            }
-            _ => ImageChanges::default(),
-        };
-        let new = self.open_with(name, options, None, changes)?;
+        self.get(name)?;
+        let new = self.open(name, options, None)?;
+        if let Some(store) = self.store_to_write() {
+            store.replace(name, &new.options)?;
+        }
         let entry = self.get_mut(name)?;
         match (&mut entry.kind, new.kind) {
             (CatalogKind::Memory(memory), CatalogKind::Memory(_)) => memory.create_database(&new.default_database),
@@ -226,33 +292,43 @@ impl Catalogs {
         }
     }
 
+    /// Whether there is a catalog of that name, be it one that cannot be opened.
     pub fn contains(&self, name: &str) -> bool {
-        self.entries.contains_key(name)
+        self.entries.contains_key(name) || self.broken.contains_key(name)
     }
 
     /// Removes a catalog.
     ///
     /// # Errors
-    /// `unknown-catalog`; `catalog-in-use` for the current one.
+    /// `unknown-catalog`; `catalog-in-use` for the current one; those of the store.
     pub fn remove(&mut self, name: &str) -> Result<()> {
-        self.get(name)?;
+        if !self.contains(name) {
+            return Err(self.unknown(name));
+        }
         if self.current.0 == name {
             return Err(Error::new("catalog-in-use", format!("catalog '{name}' is the current one"))
                 .with_detail("Cannot drop a catalog which is currently in use.")
                 .with_hint("USE another CATALOG first"));
         }
+        if let Some(store) = self.store_to_write().filter(|_| name != DEFAULT_CATALOG) {
+            store.remove(name)?;
+        }
         self.entries.remove(name);
+        self.broken.remove(name);
         Ok(())
     }
 
+    /// The names of all catalogs, sorted.
     pub fn names(&self) -> Vec<String> {
-        self.entries.keys().cloned().collect()
+        let mut names: Vec<String> = self.entries.keys().chain(self.broken.keys()).cloned().collect();
+        names.sort();
+        names
     }
 
     /// A catalog by name.
     ///
     /// # Errors
-    /// `unknown-catalog`.
+    /// `unknown-catalog`; why a stored one cannot be opened.
     pub fn get(&self, name: &str) -> Result<&CatalogEntry> {
         self.entries.get(name).ok_or_else(|| self.unknown(name))
     }
@@ -269,6 +345,9 @@ impl Catalogs {
     }
 
     fn unknown(&self, name: &str) -> Error {
+        if let Some(error) = self.broken.get(name) {
+            return error.clone();
+        }
         Error::new("unknown-catalog", format!("catalog '{name}' does not exist"))
             .with_detail(format!("A catalog with name [{name}] does not exist."))
             .did_you_mean(name, self.entries.keys().map(String::as_str))
@@ -378,7 +457,16 @@ impl CatalogEntry {
 }
 
 /// The options that tell where an Iceberg catalog has its tables.
-const PLACE: [&str; 5] = ["type", "catalog-type", "catalog-impl", "uri", "warehouse"];
+const PLACE: [&str; 4] = ["catalog-type", "catalog-impl", "uri", "warehouse"];
+
+/// The option that tells below which namespace a catalog's databases are.
+const BASE: &str = "base-namespace";
+
+/// See [`ImagePlace`]. A folder has the same tables for all Hadoop catalogs; others may keep them by their names.
+fn image_place(name: &str, options: &BTreeMap<String, String>) -> ImagePlace {
+    let is_folder = options.get("catalog-type").is_some_and(|kind| kind.eq_ignore_ascii_case("hadoop"));
+    ((!is_folder).then(|| name.to_owned()), PLACE.iter().map(|key| options.get(*key).cloned()).collect())
+}
 
 /// The options of a memory catalog beside its type.
 const MEMORY_OPTIONS: [&str; 2] = ["default-database", "property-version"];

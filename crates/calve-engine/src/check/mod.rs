@@ -22,7 +22,9 @@ use futures::FutureExt;
 
 pub use finding::{Finding, Severity};
 
+use crate::catalogs::object::CatalogObject;
 use crate::catalogs::{CatalogKind, Images};
+use crate::mapping::{Target, is_mapping};
 use crate::resolve::{Resolved, full_path};
 use crate::result::Warning;
 use crate::session::{Session, SessionConfig, panicked};
@@ -162,7 +164,8 @@ impl Checker {
             }
         }
         if let Some(name) = names::written(&statement) {
-            self.assume_written(name);
+            let hints = named.iter().find(|reference| reference.span == name.span).map(|r| r.hints.as_slice());
+            self.assume_written(name, hints.unwrap_or_default());
         }
         // after the statement: it may have made the tables that it names
         let resolved = Resolved::load(&self.session.catalogs, &self.session.options, named.clone()).await.ok();
@@ -251,12 +254,25 @@ impl Checker {
         matches!(entry.kind, CatalogKind::Iceberg(_)).then_some(path)
     }
 
-    /// After rows would have been written to a table, nobody knows its snapshots.
-    fn assume_written(&self, name: &Name) {
-        let Some(path) = full_path(&self.session.catalogs, &name.parts) else { return };
-        if let Ok(entry) = self.session.catalogs.get(&path.catalog)
-            && let CatalogKind::Iceberg(catalog) = &entry.kind
-            && let Ok(ident) = catalog.ident(&path.database, &path.table)
+    /// After rows would have been written to a table, nobody knows its snapshots, branches and tags.
+    fn assume_written(&self, name: &Name, hints: &[(String, String)]) {
+        let catalogs = &self.session.catalogs;
+        let Some(path) = full_path(catalogs, &name.parts) else { return };
+        let written = match catalogs.object(&path) {
+            Some(CatalogObject::Table(table)) if is_mapping(table) => {
+                let hints = hints.iter().cloned().collect();
+                let Ok(target) = Target::of(&path, &table.options, &hints) else { return };
+                let Ok(catalog) = catalogs.of_connector(&target.catalog, &target.options) else { return };
+                Some((catalog, target.database, target.table))
+            }
+            Some(_) => None,
+            None => match catalogs.get(&path.catalog).map(|entry| &entry.kind) {
+                Ok(CatalogKind::Iceberg(catalog)) => Some((catalog.clone(), path.database, path.table)),
+                _ => None,
+            },
+        };
+        if let Some((catalog, database, table)) = written
+            && let Ok(ident) = catalog.ident(&database, &table)
         {
             catalog.assume_written(&ident);
         }

@@ -107,7 +107,12 @@ pub(super) fn in_hint(mut warning: Warning, statement: &Statement, named: &[Refe
 /// Where the hint of a reference stands; the reference itself if that is not known.
 pub(super) fn hint_place(statement: &Statement, reference: &Reference) -> Span {
     let is_it = |hint: &&TableHint| hint.options == reference.hints && hint.span.start >= reference.span.end;
-    let of_target = super::insert_of(statement).and_then(|insert| insert.hint.as_ref());
+    let of_target = match statement {
+        Statement::Delete(delete) => delete.hint.as_ref(),
+        Statement::Update(update) => update.hint.as_ref(),
+        Statement::Merge(merge) => merge.hint.as_ref(),
+        _ => super::insert_of(statement).and_then(|insert| insert.hint.as_ref()),
+    };
     let mut hints = of_target.into_iter().chain(queries(statement).into_iter().flat_map(|query| query.hints.tables()));
     hints.find(is_it).map_or(reference.span, |hint| hint.span)
 }

@@ -41,7 +41,7 @@ async fn what_a_failed_statement_would_define_is_not_missed_again() {
     let script = "CREATE TABLE t (a INTEGR);
 CREATE VIEW v AS SELECT * FROM t;
 INSERT INTO v SELECT * FROM t;
-CREATE CATALOG c WITH ('type' = 'iceberg', 'catalog-type' = 'rest');
+CREATE CATALOG c WITH ('type' = 'iceberg', 'catalog-type' = 'hive');
 USE CATALOG c;
 CREATE DATABASE d;
 CREATE TABLE d.s (a INT);
@@ -181,10 +181,41 @@ SELECT id FROM t;",
     );
     let wrong = ["13:8 error unknown-column", "14:8 error unknown-column", "15:15 error invalid-option"];
     let before = ["5:15 error unknown-ref"];
-    let unknown = ["16:13 error unknown-snapshot"];
-    assert_eq!(told(&check(&script).await), [&before[..], &wrong, &unknown].concat());
+    assert_eq!(told(&check(&script).await), [&before[..], &wrong].concat());
     let config = CheckConfig { offline: true, ..CheckConfig::default() };
     assert_eq!(told(&check_with(config, &script).await), wrong);
+}
+
+#[tokio::test]
+async fn a_picked_snapshot_is_checked_without_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let create = format!(
+        "CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{}')",
+        dir.path().display()
+    );
+    let mut session = Session::new(SessionConfig::default()).unwrap();
+    for sql in [
+        create.as_str(),
+        "CREATE TABLE lake.d.t (id INT)",
+        "INSERT INTO lake.d.t VALUES (1)",
+        "INSERT INTO lake.d.t /*+ OPTIONS('branch'='b') */ VALUES (2)",
+        "INSERT INTO lake.d.t VALUES (3)",
+    ] {
+        session.run(calve_sql::parse_one(sql).unwrap()).await.unwrap();
+    }
+    let entry = session.catalogs.get("lake").unwrap();
+    let CatalogKind::Iceberg(catalog) = &entry.kind else { panic!("no Iceberg catalog") };
+    let table = catalog.load_table(&catalog.ident("d", "t").unwrap()).await.unwrap().unwrap();
+    let picked = table.metadata().snapshot_for_ref("b").unwrap().snapshot_id();
+    let files = || std::fs::read_dir(dir.path().join("d/t/metadata")).unwrap().count();
+    let before = files();
+    let script = format!(
+        "{create};
+ALTER TABLE lake.d.t SET ('cherry-pick-snapshot-id' = '{picked}');
+ALTER TABLE lake.d.t SET ('cherry-pick-snapshot-id' = '5');"
+    );
+    assert_eq!(told(&check(&script).await), ["3:13 error unknown-snapshot"]);
+    assert_eq!(files(), before);
 }
 
 #[tokio::test]

@@ -5,11 +5,11 @@ use calve_sql::{AlterCatalog, CreateCatalog, Ident, Property};
 use calve_types::{Error, Result};
 
 use super::properties;
-use crate::catalogs::Catalogs;
+use crate::catalogs::{CatalogKind, Catalogs};
 use crate::check::rules::unknown_option;
 use crate::result::{ResultBody, Warning};
 
-pub(crate) fn create(
+pub(crate) async fn create(
     catalogs: &mut Catalogs,
     create: CreateCatalog,
     warnings: &mut Vec<Warning>,
@@ -27,7 +27,11 @@ pub(crate) fn create(
     let options = properties(&create.properties, warnings);
     warnings.extend(create.properties.iter().filter_map(misspelt));
     let entry = catalogs.open(name, options, create.comment).map_err(|e| e.at(create.name.span))?;
-    catalogs.add(name, entry);
+    if let CatalogKind::Iceberg(iceberg) = &entry.kind {
+        // as in Flink, a catalog that cannot be reached is not made
+        iceberg.connect().await.map_err(|e| e.at(create.name.span))?;
+    }
+    catalogs.create(name, entry).map_err(|e| e.at(create.name.span))?;
     Ok(ResultBody::Done)
 }
 

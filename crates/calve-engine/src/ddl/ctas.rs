@@ -1,31 +1,58 @@
 //! CREATE TABLE AS: makes a table with the columns of a query and fills it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use calve_iceberg::catalog::Replacement;
+use calve_iceberg::catalog::{Catalog, Replacement, TableCreation};
 use calve_planner::tables::{Reference, referenced};
 use calve_planner::{Field, Sink, TablePath, bind};
 use calve_sql::{ColumnKind, CreateTable, Insert, Name, Query, Statement};
 use calve_types::{Error, Result, rules};
+use iceberg::TableIdent;
+use uuid::Uuid;
 
 use super::define::Definition;
 use super::properties;
-use super::table::{Stored, exists, iceberg_creation, store, table_path, temporary_hides, warn_of_unique};
+use super::table::{exists, iceberg_creation, store, table_path, temporary_hides, warn_of_unique};
 use crate::catalogs::CatalogKind;
 use crate::catalogs::object::{BaseKind, TableDef};
 use crate::definition::quoted;
+use crate::jobs::{Job, committed_before, earlier_summary};
 use crate::resolve::{Resolved, check_sink};
-use crate::result::{ResultBody, StatementResult, Warning};
+use crate::result::{ResultBody, StatementResult, Warning, WriteSummary};
 use crate::session::Session;
 
 /// What CREATE TABLE AS does, worked out before it does anything.
 pub(crate) struct Planned {
     /// The table.
     table: TableDef,
+    /// Whether it is there, and only gets the rows.
+    exists: bool,
     /// The INSERT that fills it.
     pub insert: Insert,
     /// What takes the place of an Iceberg table.
     replacement: Option<Arc<Replacement>>,
+}
+
+/// The Iceberg table that a statement makes and fills.
+#[derive(Debug)]
+pub(crate) struct Filling {
+    catalog: Arc<dyn Catalog>,
+    ident: TableIdent,
+    /// As soon as the table is there.
+    made: Arc<OnceLock<Uuid>>,
+}
+
+impl Filling {
+    /// Removes the table if the statement made it, after the statement has failed; one in a memory catalog stays, as in Flink.
+    pub(crate) async fn undo(&self) {
+        let Some(uuid) = self.made.get() else { return };
+        let Ok(Some(table)) = self.catalog.load_table(&self.ident).await else { return };
+        // it may be somebody else's by now, and another job may have written to it
+        if table.metadata().uuid() == *uuid && table.metadata().snapshots().len() == 0 {
+            // the statement's own error is the one to tell of
+            let _ = self.catalog.drop_table(&self.ident, true).await;
+        }
+    }
 }
 
 impl Session {
@@ -33,27 +60,80 @@ impl Session {
     /// fails or is cancelled, and one that it replaces stays as it was: it is replaced by the commit of the rows.
     pub(crate) async fn create_table_as(&mut self, create: CreateTable) -> Result<StatementResult> {
         let mut warnings = vec![];
-        let (Planned { table, insert, replacement }, resolved) = self.plan_table_as(&create, &mut warnings).await?;
+        let job = self.begin_job_of_text()?;
+        if let Some(done) = self.table_as_before(&create, &job).await? {
+            return Ok(self.written(&job, vec![done], warnings));
+        }
+        let (Planned { table, exists, insert, replacement }, resolved) =
+            self.plan_table_as(&create, &mut warnings).await?;
         if let Some(replacement) = replacement {
             let sink = bind::insert(&insert, &resolved)?;
-            return self.replace_table(replacement, sink, warnings).await;
+            return self.replace_table(replacement, sink, &job, warnings).await;
         }
         let path = table_path(&self.catalogs, &create.name)?;
-        let stored = store(&mut self.catalogs, &create, table, &mut warnings).await?;
-        self.filling = Some(path).filter(|_| stored == Stored::Created);
-        let result = self.insert(&Statement::Insert(insert)).await;
-        let filling = self.filling.take();
-        let mut result = match result {
-            Ok(result) => result,
-            Err(error) => {
-                if let Some(path) = filling.filter(|_| !error.may_have_committed()) {
-                    self.drop_failed(&path).await;
+        match &self.catalogs.get(&path.catalog)?.kind {
+            CatalogKind::Memory(_) => store(&mut self.catalogs, &create, table, &mut warnings).await?,
+            CatalogKind::Iceberg(_) if exists => {}
+            CatalogKind::Iceberg(iceberg) => {
+                let (iceberg, ident) = (iceberg.clone(), iceberg.ident(&path.database, &path.table)?);
+                let creation = iceberg_creation(&create, table, &mut warnings)?;
+                match self.make_table(iceberg, ident, creation).await {
+                    Err(error) if error.code == "table-exists" && create.if_not_exists => {}
+                    made => made.map_err(|e| e.at(create.name.span))?,
                 }
-                return Err(error);
             }
-        };
+        }
+        let result = self.insert_as(&Statement::Insert(insert), &job).await;
+        if let (Err(error), Some(filling)) = (&result, &self.filling)
+            && !error.may_have_committed()
+        {
+            filling.undo().await;
+        }
+        self.filling = None;
+        let mut result = result?;
         result.warnings.splice(0..0, warnings);
         Ok(result)
+    }
+
+    /// Makes a table that goes again if the statement is cancelled. In a task: whoever cancels the statement waits for it,
+    /// and knows then whether the table is there.
+    ///
+    /// # Errors
+    /// As [`Catalog::create_table`].
+    async fn make_table(
+        &mut self,
+        catalog: Arc<dyn Catalog>,
+        ident: TableIdent,
+        creation: TableCreation,
+    ) -> Result<()> {
+        let made = Arc::new(OnceLock::new());
+        self.filling = Some(Filling { catalog: catalog.clone(), ident: ident.clone(), made: made.clone() });
+        let running = self.commits().running().await;
+        let task = tokio::spawn(async move {
+            let table = catalog.create_table(&ident, creation).await?;
+            // the first one to say so
+            let _ = made.set(table.metadata().uuid());
+            drop(running);
+            Ok(())
+        });
+        task.await.map_err(Error::internal)?
+    }
+
+    /// What an earlier run of the job has committed to the table that the statement would make, or replace.
+    ///
+    /// # Errors
+    /// As [`committed_before`]; what the catalog answers.
+    async fn table_as_before(&self, create: &CreateTable, job: &Job) -> Result<Option<WriteSummary>> {
+        if !job.is_given || create.temporary {
+            return Ok(None);
+        }
+        let path = table_path(&self.catalogs, &create.name)?;
+        let Ok(entry) = self.catalogs.get(&path.catalog) else { return Ok(None) };
+        let CatalogKind::Iceberg(iceberg) = &entry.kind else { return Ok(None) };
+        let table = iceberg.load_table(&iceberg.ident(&path.database, &path.table)?).await;
+        let Some(table) = table.map_err(|e| e.at(create.name.span))? else { return Ok(None) };
+        let done = committed_before(&table, "main", job.info()?, &path).map_err(|e| e.at(create.name.span))?;
+        Ok(done.map(|snapshot| earlier_summary(&path, &snapshot)))
     }
 
     /// Runs the query of a statement that replaces an Iceberg table. Without rows the table is replaced by an empty one.
@@ -61,10 +141,11 @@ impl Session {
         &self,
         replacement: Arc<Replacement>,
         sink: Sink,
+        job: &Job,
         warnings: Vec<Warning>,
     ) -> Result<StatementResult> {
         check_sink(&sink.table).map_err(|e| e.at(sink.span))?;
-        let result = self.run_sinks(vec![sink], warnings).await?;
+        let result = self.run_sinks(vec![sink], job, warnings).await?;
         let has_snapshot = match &result.body {
             ResultBody::Written(written) => written.iter().any(|summary| summary.snapshot_id.is_some()),
             _ => false,
@@ -134,7 +215,7 @@ impl Session {
             None => {}
         }
         bind::insert(&insert, &resolved)?;
-        Ok((Planned { table, insert, replacement }, resolved))
+        Ok((Planned { table, exists: adds_to_existing, insert, replacement }, resolved))
     }
 
     /// Refuses what cannot be replaced by a query's rows.
@@ -201,19 +282,6 @@ impl Session {
             definition.add_of_query(fields);
         }
         definition.finish(properties(&create.properties, warnings), self.options.is_streaming())
-    }
-
-    /// Removes the Iceberg table of a failed statement; one in a memory catalog stays, as in Flink.
-    pub(crate) async fn drop_failed(&self, path: &TablePath) {
-        let Ok(entry) = self.catalogs.get(&path.catalog) else { return };
-        let CatalogKind::Iceberg(iceberg) = &entry.kind else { return };
-        let Ok(ident) = iceberg.ident(&path.database, &path.table) else { return };
-        let Ok(Some(table)) = iceberg.load_table(&ident).await else { return };
-        // another job may have written to it meanwhile
-        if table.metadata().snapshots().len() == 0 {
-            // the statement's own error is the one to tell of
-            let _ = iceberg.drop_table(&ident, true).await;
-        }
     }
 }
 

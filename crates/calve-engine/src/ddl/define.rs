@@ -188,16 +188,7 @@ impl<'a> Definition<'a> {
     }
 
     fn key_columns(&self, key: &PrimaryKey) -> Result<Vec<String>> {
-        if !key.not_enforced {
-            return Err(Error::new("enforced-primary-key", "a primary key must be NOT ENFORCED")
-                .with_detail(
-                    "Flink doesn't support ENFORCED mode for PRIMARY KEY constraint. ENFORCED/NOT ENFORCED controls if \
-                     the constraint checks are performed on the incoming/outgoing data. Flink does not own the data \
-                     therefore the only supported mode is the NOT ENFORCED mode",
-                )
-                .with_hint("add NOT ENFORCED behind the PRIMARY KEY")
-                .at(key.span));
-        }
+        check_not_enforced(key)?;
         let mut names: Vec<String> = vec![];
         for column in &key.columns {
             let name = &column.value;
@@ -294,6 +285,24 @@ impl<'a> Definition<'a> {
             .did_you_mean(&name.value, self.names(false))
             .at(name.span)
     }
+}
+
+/// Refuses a primary key that is to be enforced.
+///
+/// # Errors
+/// `enforced-primary-key`.
+pub(super) fn check_not_enforced(key: &PrimaryKey) -> Result<()> {
+    if key.not_enforced {
+        return Ok(());
+    }
+    Err(Error::new("enforced-primary-key", "a primary key must be NOT ENFORCED")
+        .with_detail(
+            "Flink doesn't support ENFORCED mode for PRIMARY KEY constraint. ENFORCED/NOT ENFORCED controls if the \
+             constraint checks are performed on the incoming/outgoing data. Flink does not own the data therefore the \
+             only supported mode is the NOT ENFORCED mode",
+        )
+        .with_hint("add NOT ENFORCED behind the PRIMARY KEY")
+        .at(key.span))
 }
 
 /// The refusal of a second column of a name. `of_base`: the first one came by LIKE.

@@ -7,13 +7,14 @@ use calve_types::{Error, Result};
 
 use super::table::table_path;
 use crate::definition::{did_you_mean, quoted};
-use crate::resolve::Resolved;
+use crate::mapping;
+use crate::resolve::{IcebergHandle, Resolved, downcast};
 use crate::session::Session;
 
 /// The way out where a statement is for batch mode alone.
 pub(super) const USE_BATCH: &str = "SET 'execution.runtime-mode' = 'batch'";
 
-/// The way out where a table should lose its rows: no mode runs TRUNCATE TABLE.
+/// The way out where a table outside of Iceberg should lose its rows.
 const EMPTY_TABLE: &str = "DROP the table and CREATE it again";
 
 /// The way out where rows should be others: no mode runs UPDATE and DELETE.
@@ -35,7 +36,7 @@ impl Session {
             Statement::Update(update) => self.refuse_update(update).await,
             Statement::Merge(merge) => match self.changed(&merge.table, merge.alias.as_ref(), None, &[]).await {
                 Err(error) => error,
-                Ok(_) => Error::unsupported("MERGE").with_hint(UPSERT).at(merge.span),
+                Ok((path, _)) => Error::unsupported("MERGE").with_hint(self.way_out(&path, UPSERT)).at(merge.span),
             },
             Statement::Call(call) => {
                 let feature = format!("procedures (CALL {})", call.procedure.parts.join("."));
@@ -67,15 +68,30 @@ impl Session {
         }
     }
 
+    /// The way out of what a table refuses: if it stands for an Iceberg table, that one in a catalog.
+    fn way_out(&self, path: &TablePath, other: &str) -> String {
+        mapping::way_out(&self.catalogs, path).unwrap_or_else(|| other.to_owned())
+    }
+
+    /// The way out where a table should lose its rows: no mode runs TRUNCATE TABLE.
+    fn emptied(&self, name: &Name, path: &TablePath, entry: &TableEntry) -> String {
+        let of_iceberg =
+            downcast::<IcebergHandle>(&entry.handle).map(|_| format!("DELETE FROM {}", name.parts.join(".")));
+        mapping::emptied(&self.catalogs, path).or(of_iceberg).unwrap_or_else(|| EMPTY_TABLE.to_owned())
+    }
+
     /// TRUNCATE TABLE: of no table, in either mode.
     async fn refuse_truncate(&self, name: &Name) -> Error {
+        let loaded = self.load_one(name).await;
         if self.options.is_streaming() {
+            let found = loaded.ok().and_then(|(path, resolved)| Some((resolved.table(&path, &[]).ok()??, path)));
+            let hint = found.map(|(entry, path)| self.emptied(name, &path, &entry));
             return Error::unsupported("TRUNCATE TABLE in streaming mode")
                 .with_detail("TRUNCATE TABLE statement is not supported in streaming mode.")
-                .with_hint(EMPTY_TABLE)
+                .with_hint(hint.unwrap_or_else(|| EMPTY_TABLE.to_owned()))
                 .at(name.span);
         }
-        let (path, resolved) = match self.load_one(name).await {
+        let (path, resolved) = match loaded {
             Ok(loaded) => loaded,
             Err(error) => return error,
         };
@@ -94,12 +110,12 @@ impl Session {
             Ok(Some(entry)) if entry.view.is_some() => Error::new("not-a-table", format!("'{path}' is a view"))
                 .with_detail("TRUNCATE TABLE statement is not supported for view.")
                 .at(name.span),
-            Ok(Some(_)) => Error::unsupported("TRUNCATE TABLE")
+            Ok(Some(entry)) => Error::unsupported("TRUNCATE TABLE")
                 .with_detail(format!(
                     "TRUNCATE TABLE statement is not supported for the table {path} since the table hasn't implemented the \
                      interface org.apache.flink.table.connector.sink.abilities.SupportsTruncate."
                 ))
-                .with_hint(EMPTY_TABLE)
+                .with_hint(self.emptied(name, &path, &entry))
                 .at(name.span),
         }
     }
@@ -111,7 +127,7 @@ impl Session {
             Ok(found) => found,
             Err(error) => return error,
         };
-        refused_change("DELETE", "delete", "SupportsRowLevelDelete", &path, &entry).at(delete.span)
+        self.refused_change("DELETE", "delete", "SupportsRowLevelDelete", &path, &entry).at(delete.span)
     }
 
     /// UPDATE: of no table outside of Iceberg.
@@ -125,10 +141,10 @@ impl Session {
         if self.options.is_streaming() {
             return Error::unsupported("UPDATE in streaming mode")
                 .with_detail("UPDATE statement is not supported for streaming mode now.")
-                .with_hint(OTHER_ROWS)
+                .with_hint(self.way_out(&path, OTHER_ROWS))
                 .at(update.span);
         }
-        refused_change("UPDATE", "update", "SupportsRowLevelUpdate", &path, &entry).at(update.span)
+        self.refused_change("UPDATE", "update", "SupportsRowLevelUpdate", &path, &entry).at(update.span)
     }
 
     /// The table of a DELETE or UPDATE, whose names are checked.
@@ -169,6 +185,25 @@ impl Session {
         bind::query(&query, &resolved)?;
         Ok((path, entry))
     }
+
+    fn refused_change(
+        &self,
+        statement: &str,
+        verb: &str,
+        ability: &str,
+        path: &TablePath,
+        entry: &TableEntry,
+    ) -> Error {
+        if entry.view.is_some() {
+            return Error::new("not-a-table", format!("'{path}' is a view"));
+        }
+        Error::unsupported(statement)
+            .with_detail(format!(
+                "Can't perform {verb} operation of the table {path} because the corresponding dynamic table sink has \
+                 not yet implemented org.apache.flink.table.connector.sink.abilities.{ability}."
+            ))
+            .with_hint(self.way_out(path, OTHER_ROWS))
+    }
 }
 
 /// `SELECT * FROM t AS alias WHERE condition`: to check the names of a condition.
@@ -180,18 +215,6 @@ fn rows_of(path: &TablePath, alias: Option<&Ident>, condition: Option<&ast::Expr
         select.selection = condition.cloned();
     }
     Ok(query)
-}
-
-fn refused_change(statement: &str, verb: &str, ability: &str, path: &TablePath, entry: &TableEntry) -> Error {
-    if entry.view.is_some() {
-        return Error::new("not-a-table", format!("'{path}' is a view"));
-    }
-    Error::unsupported(statement)
-        .with_detail(format!(
-            "Can't perform {verb} operation of the table {path} because the corresponding dynamic table sink has not yet \
-             implemented org.apache.flink.table.connector.sink.abilities.{ability}."
-        ))
-        .with_hint(OTHER_ROWS)
 }
 
 /// Why there are no materialized tables.

@@ -102,16 +102,8 @@ pub(super) fn unique_constraint(place: Span) -> Error {
         .at(place)
 }
 
-/// Whether [`store`] made the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored {
-    /// It is there now.
-    Created,
-    /// There was one, and the statement says IF NOT EXISTS.
-    Existed,
-}
-
-/// Makes the table; CREATE OR REPLACE TABLE AS puts it in the place of one that is there.
+/// Makes the table, or leaves the one that is there if the statement says IF NOT EXISTS; CREATE OR REPLACE TABLE AS puts it
+/// in the place of one in a memory catalog.
 ///
 /// # Errors
 /// `table-exists`, `unknown-catalog`, `unknown-database`, what an Iceberg catalog refuses.
@@ -120,7 +112,7 @@ pub(super) async fn store(
     create: &CreateTable,
     table: TableDef,
     warnings: &mut Vec<Warning>,
-) -> Result<Stored> {
+) -> Result<()> {
     let path = table_path(catalogs, &create.name)?;
     let span = create.name.span;
     if create.temporary {
@@ -132,7 +124,7 @@ pub(super) async fn store(
     let replaces = (create.or_replace || create.replace) && create.query.is_some();
     if exists && !replaces {
         return match create.if_not_exists {
-            true => Ok(Stored::Existed),
+            true => Ok(()),
             false => Err(already_exists(&path).at(span)),
         };
     }
@@ -148,13 +140,12 @@ pub(super) async fn store(
             let ident = iceberg.ident(&path.database, &path.table)?;
             let creation = iceberg_creation(create, table, warnings)?;
             match iceberg.create_table(&ident, creation).await {
-                Err(error) if error.code == "table-exists" && create.if_not_exists => return Ok(Stored::Existed),
-                Err(error) => return Err(error.at(span)),
-                Ok(_) => {}
+                Err(error) if error.code == "table-exists" && create.if_not_exists => {}
+                created => std::mem::drop(created.map_err(|e| e.at(span))?),
             }
         }
     }
-    Ok(Stored::Created)
+    Ok(())
 }
 
 /// Whether a permanent table or view of that name exists.
@@ -191,17 +182,17 @@ pub(super) fn put_temporary(
     path: TablePath,
     object: CatalogObject,
     if_not_exists: bool,
-) -> Result<Stored> {
+) -> Result<()> {
     if catalogs.temporary(&path).is_some() {
         if if_not_exists {
-            return Ok(Stored::Existed);
+            return Ok(());
         }
         return Err(Error::new("table-exists", format!("temporary table or view '{path}' already exists"))
             .with_detail(format!("Temporary table '{}' already exists", definition::quoted(&path)))
             .with_hint("add IF NOT EXISTS, or DROP it first"));
     }
     catalogs.put_temporary(path, object);
-    Ok(Stored::Created)
+    Ok(())
 }
 
 /// Only Iceberg knows partition transforms.

@@ -1,34 +1,40 @@
 //! One run of a DELETE, UPDATE or MERGE on the snapshot it was bound to.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use calve_iceberg::commit::{JobInfo, TableOps, commit};
+use calve_iceberg::commit::{Committed, JobInfo, TableOps, commit};
 use calve_iceberg::write::{RowLevel, RowLevelWritten};
 use calve_planner::{Change, ChangeKind};
 use calve_types::{Error, Result};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Expr, LogicalPlan};
+use futures::FutureExt;
 use tokio::sync::{oneshot, watch};
 
 use super::Bound;
 use super::nulls;
 use crate::error::OUT_OF_MEMORY;
-use crate::jobs::Commits;
+use crate::jobs::{Commits, explained, verify_command};
 use crate::query::{Query, Runner};
 use crate::result::{RowCounts, WriteSummary};
+use crate::session::panicked;
 use crate::spill::{self, Joins};
-
-/// The checkpoint id of the end of a bounded input, as Flink's sink writes it.
-const END_OF_INPUT: i64 = i64::MAX;
 
 /// Writes the changes and commits them.
 ///
 /// # Errors
 /// What the query, the writer or the commit refuse. Unless the code is `commit-unknown` the table is as before and the
 /// files written are gone.
-pub(super) async fn run(runner: &Runner<'_>, bound: Bound, job_id: &str, commits: &Commits) -> Result<WriteSummary> {
+pub(super) async fn run(
+    runner: &Runner<'_>,
+    bound: Bound,
+    job: &JobInfo,
+    is_given: bool,
+    commits: &Commits,
+) -> Result<WriteSummary> {
     let start = Instant::now();
     let dropped = Arc::new(AtomicU64::new(0));
     let Bound { change, level, home, .. } = bound;
@@ -55,25 +61,25 @@ pub(super) async fn run(runner: &Runner<'_>, bound: Bound, job_id: &str, commits
         changed: Some(counts),
         dropped_rows: dropped.load(Ordering::Relaxed),
         snapshot_id: None,
+        committed_before: None,
         elapsed: start.elapsed(),
     };
     if written.is_empty() {
         return Ok(summary);
     }
-    let job = JobInfo {
-        job_id: job_id.to_owned(),
-        operator_id: uuid::Uuid::new_v4().simple().to_string(),
-        checkpoint_id: END_OF_INPUT,
-    };
-    let committed = runner.progress().commits();
-    let summary = commits
+    let command = verify_command(&change.table.path, &branch, job, false);
+    let (job, progress) = (job.clone(), runner.progress().commits());
+    commits
         .run_change(async move {
-            let snapshot_id = commit_written(home.as_ref(), &table, &branch, written, &job).await?;
-            committed.fetch_add(1, Ordering::Relaxed);
-            Ok(WriteSummary { snapshot_id: Some(snapshot_id), elapsed: start.elapsed(), ..summary })
+            let committed = commit_written(home.as_ref(), &table, &branch, written, &job).await;
+            let committed = committed.map_err(|error| explained(error, &command, &job.job_id, is_given))?;
+            progress.fetch_add(1, Ordering::Relaxed);
+            let earlier = committed.table.metadata().snapshot_by_id(committed.snapshot_id);
+            let earlier = earlier.filter(|_| committed.earlier).map(|snapshot| snapshot.timestamp_ms());
+            let snapshot_id = Some(committed.snapshot_id);
+            Ok(WriteSummary { snapshot_id, committed_before: earlier, elapsed: start.elapsed(), ..summary })
         })
-        .await?;
-    Ok(summary)
+        .await
 }
 
 async fn commit_written(
@@ -82,9 +88,14 @@ async fn commit_written(
     branch: &str,
     written: RowLevelWritten,
     job: &JobInfo,
-) -> Result<i64> {
+) -> Result<Committed> {
     match commit(home, table, branch, written.to_operation(), job).await {
-        Ok(committed) => Ok(committed.snapshot_id),
+        Ok(committed) => {
+            if committed.earlier {
+                written.discard().await;
+            }
+            Ok(committed)
+        }
         Err(error) => {
             if !error.may_have_committed() {
                 written.discard().await;
@@ -107,25 +118,28 @@ async fn write(
 ) -> Result<RowLevelWritten> {
     runner.progress().begin_job();
     let partitions = runner.options().parallelism();
-    let optimised = runner.optimised(&Query::of_rows(&change.rows, partitions), joins)?;
-    if change.kind == ChangeKind::Delete
+    let optimised = runner.optimised(&Query::of_rows(&change.rows, partitions), joins).await?;
+    let mut level = level;
+    if change.kind != ChangeKind::Merge
         && let Some(filters) = filters_of_scan(&optimised.plan)
     {
-        level.leave_out_whole_files(&filters, &optimised.state).await?;
+        if change.kind == ChangeKind::Delete {
+            level.leave_out_whole_files(&filters, &optimised.state).await?;
+        }
+        level = level.with_condition(&filters, &optimised.state)?;
     }
     let state = optimised.state.clone();
     let planned = runner.plan(optimised).await?;
     *hash_joins = spill::has_hash_joins(&planned.plan);
     let rows = runner.start(&planned)?;
-    let enforcer = runner.options().get("table.exec.sink.not-null-enforcer");
-    let drops = enforcer.is_some_and(|mode| mode.eq_ignore_ascii_case("DROP"));
-    let rows = nulls::enforce(rows, change, drops, dropped.clone());
+    let rows = nulls::enforce(rows, change, runner.options().drops_nulls(), dropped.clone());
     let (progress, running, has_values) = (runner.progress().sink(), commits.running().await, change.has_values);
     let stop = Stop(watch::Sender::new(false));
     let (sender, receiver) = oneshot::channel();
     let stopped = stop.0.subscribe();
     tokio::spawn(async move {
-        let written = level.write(rows, has_values, state, progress, stopped).await;
+        let write = AssertUnwindSafe(level.write(rows, has_values, state, progress, stopped)).catch_unwind();
+        let written = write.await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
         if let Err(Ok(written)) = sender.send(written) {
             written.discard().await;
         }

@@ -19,17 +19,26 @@ use calve_planner::{CatalogReader, Change, ChangeKind, ChangedTable, TableEntry,
 use calve_sql::{Name, Statement, TableHint};
 use calve_types::{Error, Result, Span};
 
+use crate::jobs::{committed_before, earlier_summary};
 use crate::query::Query;
 use crate::resolve::{IcebergHandle, ProviderHandle, Resolved, downcast, full_path};
-use crate::result::{ResultBody, StatementKind, StatementResult, Warning};
+use crate::result::{StatementKind, StatementResult, Warning};
 use crate::session::Session;
 
 /// The code of what can be tried again on a newer snapshot.
 const CONFLICT: &str = "commit-conflict";
 
 /// Options of a hint that choose what is read: rows change where they are now.
-const READS: [&str; 7] =
-    ["snapshot-id", "as-of-timestamp", "tag", "start-snapshot-id", "end-snapshot-id", "start-tag", "end-tag"];
+const READS: [&str; 8] = [
+    "snapshot-id",
+    "as-of-timestamp",
+    "as-of-job-id",
+    "tag",
+    "start-snapshot-id",
+    "end-snapshot-id",
+    "start-tag",
+    "end-tag",
+];
 
 /// A bound statement and what it is written with.
 pub(crate) struct Bound {
@@ -64,7 +73,7 @@ impl Session {
     /// What is wrong with the statement; `merge-cardinality`; `commit-unknown` if nobody knows whether it is in. With any
     /// other code the table is as before.
     pub(crate) async fn change(&self, statement: &Statement) -> Result<StatementResult> {
-        let job_id = uuid::Uuid::new_v4().simple().to_string();
+        let job = self.begin_job_of_text()?;
         let mut tries = 0_u32;
         loop {
             let bound = self.bind_change(statement).await?;
@@ -73,7 +82,12 @@ impl Session {
                 return Ok(StatementResult::unrun(StatementKind::Insert, bound.warnings));
             }
             let (warnings, retries) = (bound.warnings.clone(), retries(&bound));
-            match job::run(&self.runner()?, bound, &job_id, self.commits()).await {
+            let info = job.info()?;
+            let (table, path) = (bound.level.table(), &bound.change.table.path);
+            if let Some(snapshot) = committed_before(table, bound.level.branch(), info, path)? {
+                return Ok(self.written(&job, vec![earlier_summary(path, &snapshot)], warnings));
+            }
+            match job::run(&self.runner()?, bound, info, job.is_given, self.commits()).await {
                 Err(error) if error.code == CONFLICT && tries < retries => {
                     tries += 1;
                     // those that came first get a moment to come to an end
@@ -81,10 +95,7 @@ impl Session {
                     tokio::time::sleep(pause).await;
                 }
                 Err(error) => return Err(error),
-                Ok(summary) => {
-                    let body = ResultBody::Written(vec![summary]);
-                    return Ok(StatementResult { kind: StatementKind::Insert, body, warnings, job_id: Some(job_id) });
-                }
+                Ok(summary) => return Ok(self.written(&job, vec![summary], warnings)),
             }
         }
     }
@@ -134,6 +145,7 @@ impl Session {
             ChangeKind::Merge => RowLevelCommand::Merge,
         };
         let options = RowLevelOptions::resolve(&handle.table, command, &handle.hints, self.options.all())?;
+        calve_iceberg::commit::check(&handle.table)?;
         RowLevel::prepare(&handle.table, options)
     }
 

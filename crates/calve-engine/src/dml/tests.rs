@@ -3,6 +3,7 @@
 mod failure;
 mod lineage;
 mod model;
+mod partitions;
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! The commits of a job, one after the other, in a task of their own: a cancelled statement must not leave a commit half
-//! way, or delete files of one that goes through.
+//! The commits of a job, as one where the catalog offers that and else one after the other, in a task of their own: a
+//! cancelled statement must not leave a commit half way, or delete files of one that goes through.
 
 use std::collections::VecDeque;
 use std::fmt::Display;
@@ -11,7 +11,7 @@ use calve_types::{Error, Result};
 use futures::FutureExt;
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
-use super::sink::Pending;
+use super::sink::{CatalogId, Pending, Together, commit_together};
 use crate::result::WriteSummary;
 use crate::session::panicked;
 
@@ -32,7 +32,8 @@ impl Commits {
         self.running.clone().read_owned().await
     }
 
-    /// Commits everything, in order. Once begun it goes on to its end.
+    /// Commits everything: what belongs to one catalog that offers it as one, the rest in order. Once begun it goes on to its
+    /// end. `again` says how the job is to be run again if it is committed in part.
     ///
     /// # Errors
     /// That of the first commit that failed. The rest is not committed then, and the error says what is in and what is
@@ -40,12 +41,12 @@ impl Commits {
     pub async fn run(
         &self,
         pending: Vec<Pending>,
-        job_id: &str,
+        again: String,
         committed: Arc<AtomicU64>,
     ) -> Result<Vec<WriteSummary>> {
-        let (job_id, outcome, running) = (job_id.to_owned(), self.outcome.clone(), self.running().await);
+        let (outcome, running) = (self.outcome.clone(), self.running().await);
         let task = tokio::spawn(async move {
-            let all = AssertUnwindSafe(commit_all(pending, &job_id, &committed)).catch_unwind();
+            let all = AssertUnwindSafe(commit_all(pending, &again, &committed)).catch_unwind();
             // told to whoever settles a cancelled statement, too
             let result = all.await.unwrap_or_else(|panic| Err(unknown(panicked(panic.as_ref()))));
             if let Ok(mut outcome) = outcome.lock() {
@@ -100,34 +101,81 @@ fn unknown(why: impl Display) -> Error {
         .with_detail(format!("The commit task ended: {why}."))
 }
 
-async fn commit_all(pending: Vec<Pending>, job_id: &str, committed: &AtomicU64) -> Result<Vec<WriteSummary>> {
-    let mut rest = VecDeque::from(pending);
-    let mut done = Vec::with_capacity(rest.len());
+/// An INSERT with its number in the job.
+type Numbered = (usize, Pending);
+
+async fn commit_all(pending: Vec<Pending>, again: &str, committed: &AtomicU64) -> Result<Vec<WriteSummary>> {
+    let mut rest: VecDeque<Numbered> = pending.into_iter().enumerate().collect();
+    let mut done: Vec<Done> = Vec::with_capacity(rest.len());
+    // catalogs that commit tables one by one
+    let mut alone: Vec<CatalogId> = vec![];
     while let Some(next) = rest.pop_front() {
-        let (table, changes) = (next.table().to_owned(), next.has_changes());
-        match next.commit(job_id).await {
-            Ok(summary) => {
-                committed.fetch_add(u64::from(changes), Ordering::Relaxed);
-                done.push((summary, changes));
+        let (numbers, unit) = unit(next, &mut rest, &alone).into_iter().unzip::<_, _, Vec<_>, Vec<_>>();
+        let tables: Vec<String> = unit.iter().map(|pending| pending.table().to_owned()).collect();
+        let changes: Vec<bool> = unit.iter().map(Pending::has_changes).collect();
+        let result = match one(unit) {
+            Ok(single) => single.commit().await.map(|summary| Together::Committed(vec![summary])),
+            Err(several) => commit_together(several).await,
+        };
+        match result {
+            Ok(Together::Committed(summaries)) => {
+                for ((number, summary), changes) in numbers.into_iter().zip(summaries).zip(changes) {
+                    committed.fetch_add(u64::from(changes), Ordering::Relaxed);
+                    done.push(Done { number, summary, changes });
+                }
+            }
+            Ok(Together::NotOffered(unit)) => {
+                alone.extend(unit.first().and_then(Pending::catalog));
+                rest.extend(numbers.into_iter().zip(unit));
+                rest.make_contiguous().sort_unstable_by_key(|(number, _)| *number);
             }
             Err(error) => {
-                let left = rest.iter().filter(|p| p.has_changes()).map(|p| p.table().to_owned()).collect();
-                for pending in rest {
+                let left = rest.iter().filter(|(_, p)| p.has_changes()).map(|(_, p)| p.table().to_owned()).collect();
+                for (_, pending) in rest {
                     pending.discard().await;
                 }
-                let done = done.iter().filter(|(_, changes)| *changes).map(|(summary, _)| summary);
-                return Err(partly(error, table, &done.collect::<Vec<_>>(), left));
+                let done = done.iter().filter(|done| done.changes).map(|done| &done.summary);
+                return Err(partly(error, &tables, &done.collect::<Vec<_>>(), left, again));
             }
         }
     }
-    Ok(done.into_iter().map(|(summary, _)| summary).collect())
+    done.sort_unstable_by_key(|done| done.number);
+    Ok(done.into_iter().map(|done| done.summary).collect())
+}
+
+/// An INSERT that is committed.
+struct Done {
+    number: usize,
+    summary: WriteSummary,
+    changes: bool,
+}
+
+/// The next INSERT with those that are to be committed with it: of the same catalog, unless that is one of `alone`.
+fn unit(next: Numbered, rest: &mut VecDeque<Numbered>, alone: &[CatalogId]) -> Vec<Numbered> {
+    let Some(catalog) = next.1.catalog().filter(|catalog| !alone.contains(catalog)) else { return vec![next] };
+    let all = std::mem::take(rest).into_iter();
+    let (with, without): (VecDeque<_>, VecDeque<_>) = all.partition(|(_, p)| p.catalog() == Some(catalog));
+    *rest = without;
+    std::iter::once(next).chain(with).collect()
+}
+
+/// The only one, or all of them.
+fn one(mut unit: Vec<Pending>) -> Result<Pending, Vec<Pending>> {
+    match unit.pop() {
+        Some(only) if unit.is_empty() => Ok(only),
+        Some(last) => {
+            unit.push(last);
+            Err(unit)
+        }
+        None => Err(unit),
+    }
 }
 
 /// The error of the commit to `failed`, after those of `done` went in and before those to `left`, which will not happen.
 /// Its code is `partial-commit` if the rows of some tables are in and of others are not, so that nobody runs the whole set
-/// again; `commit-unknown` stays.
-fn partly(error: Error, failed: String, done: &[&WriteSummary], left: Vec<String>) -> Error {
-    if done.is_empty() && left.is_empty() {
+/// again; `commit-unknown` stays. `again` says how it is to be run again.
+fn partly(error: Error, failed: &[String], done: &[&WriteSummary], left: Vec<String>, again: &str) -> Error {
+    if done.is_empty() && left.is_empty() && failed.len() == 1 {
         return error;
     }
     let unknown = error.may_have_committed();
@@ -141,9 +189,9 @@ fn partly(error: Error, failed: String, done: &[&WriteSummary], left: Vec<String
         sentences.push(format!("Committed: {}.", done.collect::<Vec<_>>().join(", ")));
     }
     if unknown {
-        sentences.push(format!("Unknown: '{failed}'."));
+        sentences.push(format!("Unknown: {}.", quote(failed)));
     }
-    let out: Vec<String> = if unknown { left } else { std::iter::once(failed).chain(left).collect() };
+    let out: Vec<String> = if unknown { left } else { failed.iter().cloned().chain(left).collect() };
     if !out.is_empty() {
         sentences.push(format!("Not committed: {}.", quote(&out)));
     }
@@ -154,7 +202,7 @@ fn partly(error: Error, failed: String, done: &[&WriteSummary], left: Vec<String
     }
     Error::new("partial-commit", format!("the statement set is committed in part: {}", error.message))
         .with_detail(detail)
-        .with_hint("run only the INSERTs into the tables that are not committed")
+        .with_hint(again)
 }
 
 #[cfg(test)]
@@ -174,6 +222,7 @@ mod tests {
             changed: None,
             dropped_rows: 0,
             snapshot_id,
+            committed_before: None,
             elapsed: std::time::Duration::ZERO,
         }
     }
@@ -181,13 +230,13 @@ mod tests {
     #[test]
     fn a_failed_commit_alone_keeps_its_error() {
         let error = Error::new("commit-conflict", "others were faster");
-        assert_eq!(partly(error.clone(), "a".to_owned(), &[], vec![]), error);
+        assert_eq!(partly(error.clone(), &["a".to_owned()], &[], vec![], "again"), error);
     }
 
     #[test]
     fn nothing_committed_is_retryable_and_says_so() {
         let error = Error::new("commit-conflict", "others were faster").with_detail("Five tries.");
-        let error = partly(error, "a".to_owned(), &[], vec!["b".to_owned()]);
+        let error = partly(error, &["a".to_owned()], &[], vec!["b".to_owned()], "again");
         assert!(error.is_retryable() && !error.may_have_committed());
         assert_eq!(error.detail.unwrap(), "Not committed: 'a', 'b'. Five tries.");
     }
@@ -196,7 +245,7 @@ mod tests {
     fn a_part_that_is_in_must_not_be_run_again() {
         let (a, b) = (summary("a", Some(7)), summary("b", None));
         let error = Error::new("commit-conflict", "others were faster");
-        let error = partly(error, "c".to_owned(), &[&a, &b], vec!["d".to_owned()]);
+        let error = partly(error, &["c".to_owned()], &[&a, &b], vec!["d".to_owned()], "again");
         assert_eq!(error.code, "partial-commit");
         assert!(!error.is_retryable() && error.may_have_committed());
         assert_eq!(error.detail.unwrap(), "Committed: 'a' (snapshot 7), 'b'. Not committed: 'c', 'd'.");
@@ -205,7 +254,8 @@ mod tests {
     #[test]
     fn an_unknown_commit_stays_unknown() {
         let a = summary("a", Some(7));
-        let error = partly(Error::new("commit-unknown", "lost"), "b".to_owned(), &[&a], vec!["c".to_owned()]);
+        let error =
+            partly(Error::new("commit-unknown", "lost"), &["b".to_owned()], &[&a], vec!["c".to_owned()], "again");
         assert_eq!(error.code, "commit-unknown");
         assert_eq!(error.detail.unwrap(), "Committed: 'a' (snapshot 7). Unknown: 'b'. Not committed: 'c'.");
     }

@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use calve_iceberg::commit::JobInfo;
 use calve_iceberg::write::WriteProgress;
 use calve_planner::Sink;
 use calve_planner::stream::{Materialize, Node, Writing, is_iceberg, writing};
@@ -14,34 +15,71 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::commit::{Commits, Running};
-use super::sink::{self, Pending, Prepared};
+use super::identity::Job;
+use super::resume;
+use super::sink::{self, Member, Pending, Prepared};
 use crate::error::{OUT_OF_MEMORY, external, from_datafusion};
 use crate::query::{Query, Runner};
 use crate::result::{Warning, WriteSummary};
 use crate::session::panicked;
 use crate::spill::{self, Joins};
 
-/// Runs INSERTs together and waits for their commits: one summary for each, in order.
+/// Runs INSERTs together and waits for their commits: one summary for each, in order. What an earlier run of the job has
+/// committed is left out.
 ///
 /// # Errors
-/// What the checks before the first row, the queries, the writers or the commits refuse. Unless the code is
-/// `commit-unknown` or `partial-commit`, all tables are as before and the files written are gone.
+/// What the checks before the first row, the queries, the writers or the commits refuse; `job-id-reused` and
+/// `job-history-expired`. Unless the code is `commit-unknown` or `partial-commit`, all tables are as before and the files
+/// written are gone.
 pub(crate) async fn run(
+    runner: Runner<'_>,
+    sinks: &[Sink],
+    job: &Job,
+    commits: &Commits,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<WriteSummary>> {
+    let earlier = resume::earlier_of(&runner, sinks, job)?;
+    let missing = || sinks.iter().zip(job.infos()).zip(&earlier).filter(|(_, snapshot)| snapshot.is_none());
+    let infos: Vec<JobInfo> = missing().map(|((_, info), _)| info.clone()).collect();
+    let written = if infos.len() == sinks.len() {
+        run_all(&runner, sinks, infos, job, commits).await?
+    } else if infos.is_empty() {
+        vec![]
+    } else {
+        warnings.push(resume::warning(sinks, &earlier));
+        let pins = resume::pins(&runner, sinks, &earlier)?;
+        let sinks: Vec<Sink> = missing().map(|((sink, _), _)| sink.clone()).collect();
+        run_all(&runner.with_pins(pins), &sinks, infos, job, commits).await?
+    };
+    let mut written = written.into_iter();
+    let summaries = sinks.iter().zip(&earlier).map(|(sink, snapshot)| match snapshot {
+        Some(snapshot) => Ok(resume::summary(&sink.table.path, snapshot)),
+        None => written.next().ok_or_else(|| Error::internal("an INSERT without a result")),
+    });
+    summaries.collect()
+}
+
+/// Runs INSERTs that are all to be committed.
+async fn run_all(
     runner: &Runner<'_>,
     sinks: &[Sink],
-    job_id: &str,
+    infos: Vec<JobInfo>,
+    job: &Job,
     commits: &Commits,
 ) -> Result<Vec<WriteSummary>> {
+    let has_others = job.infos().count() > 1;
+    let member = |info| Member { info, is_given: job.is_given, has_others };
+    let members: Vec<Member> = infos.into_iter().map(member).collect();
     // lines of print tables are seen as they are written: they must not come twice
     let prints = sinks.iter().any(|sink| sink.table.options.get("connector").is_some_and(|c| c == "print"));
-    let pending = match write(runner, sinks, commits, Joins::Hash).await {
+    let pending = match write(runner, sinks, &members, commits, Joins::Hash).await {
         Err((error, true)) if error.code == OUT_OF_MEMORY && !prints => {
-            write(runner, sinks, commits, Joins::Spilling).await
+            write(runner, sinks, &members, commits, Joins::Spilling).await
         }
         written => written,
     };
     let pending = pending.map_err(|(error, _)| error)?;
-    commits.run(pending, job_id, runner.progress().commits()).await
+    commits.run(pending, resume::again(&job.id, job.is_given), runner.progress().commits()).await
 }
 
 /// Checks an INSERT without running it: its query, and its target without a look at what it holds.
@@ -58,17 +96,19 @@ pub(crate) fn check(runner: &Runner<'_>, sink: &Sink) -> Result<()> {
 async fn write(
     runner: &Runner<'_>,
     sinks: &[Sink],
+    members: &[Member],
     commits: &Commits,
     joins: Joins,
 ) -> Result<Vec<Pending>, (Error, bool)> {
     let mut hash_joins = false;
-    let written = write_with(runner, sinks, commits, joins, &mut hash_joins).await;
+    let written = write_with(runner, sinks, members, commits, joins, &mut hash_joins).await;
     written.map_err(|error| (error, hash_joins))
 }
 
 async fn write_with(
     runner: &Runner<'_>,
     sinks: &[Sink],
+    members: &[Member],
     commits: &Commits,
     joins: Joins,
     hash_joins: &mut bool,
@@ -76,9 +116,9 @@ async fn write_with(
     runner.progress().begin_job();
     let changes = sinks.iter().map(|sink| changes(runner, sink)).collect::<Result<Vec<_>>>()?;
     let mut prepared = Vec::with_capacity(sinks.len());
-    for (sink, changes) in sinks.iter().zip(&changes) {
+    for ((sink, member), changes) in sinks.iter().zip(members).zip(&changes) {
         let takes_back = changes.as_ref().is_some_and(|changes| changes.key.is_none());
-        prepared.push(sink::prepare(runner, sink, takes_back).await?);
+        prepared.push(sink::prepare(runner, sink, member.clone(), takes_back).await?);
     }
     let queries = queries(runner, sinks, &changes, &prepared);
     let planned = runner.plan_all(&queries, joins).await?;

@@ -8,7 +8,7 @@ use std::time::Instant;
 use arrow::datatypes::{Schema, SchemaRef};
 use calve_connectors::SinkMode;
 use calve_iceberg::Table;
-use calve_iceberg::commit::{Committed, JobInfo, TableOps, commit};
+use calve_iceberg::commit::{Committed, JobInfo, JobWrite, TableOps, check as check_commit, commit};
 use calve_iceberg::write::{
     WriteOptions, WriteProgress, Writer, Written, check as check_iceberg, prepare as prepare_iceberg,
 };
@@ -19,15 +19,13 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
 
 use super::commit::Running;
+use super::resume::{explained as explained_unknown, verify_command};
 use crate::error::{OUT_OF_MEMORY, out_of_memory};
 use crate::mapping;
 use crate::not_null;
 use crate::query::Runner;
 use crate::resolve::{ConnectorHandle, IcebergHandle, downcast};
 use crate::result::WriteSummary;
-
-/// The checkpoint id of the end of a bounded input, as Flink's sink writes it.
-const END_OF_INPUT: i64 = i64::MAX;
 
 /// A target that has passed all checks before the first row.
 pub(super) struct Prepared {
@@ -57,14 +55,29 @@ struct Home {
     ops: Arc<dyn TableOps>,
     table: Table,
     branch: String,
+    job: Member,
+    /// The command that tells of an unknown outcome; none for a table that only stands for the Iceberg table.
+    command: Option<String>,
 }
 
-/// Checks an INSERT. No row is read or written. `takes_back` says whether rows may be taken back that are older than it.
+/// What a write is in its job.
+#[derive(Debug, Clone)]
+pub(super) struct Member {
+    /// What its snapshot says.
+    pub info: JobInfo,
+    /// Whether `calve.job-id` named the job.
+    pub is_given: bool,
+    /// Whether the job has other writes.
+    pub has_others: bool,
+}
+
+/// Checks an INSERT, a write of a job. No row is read or written. `takes_back` says whether rows may be taken back that are
+/// older than it.
 ///
 /// # Errors
 /// What the target refuses, at the place where it was written.
-pub(super) async fn prepare(runner: &Runner<'_>, sink: &Sink, takes_back: bool) -> Result<Prepared> {
-    let target = target(runner, sink, takes_back).await.map_err(|e| e.at(sink.span))?;
+pub(super) async fn prepare(runner: &Runner<'_>, sink: &Sink, job: Member, takes_back: bool) -> Result<Prepared> {
+    let target = target(runner, sink, job, takes_back).await.map_err(|e| e.at(sink.span))?;
     // the binder gives a query the columns that are stored, in their order
     let fields = sink.input.fields.iter().map(|field| {
         let column = sink.table.columns.iter().find(|column| column.name == field.name);
@@ -72,26 +85,28 @@ pub(super) async fn prepare(runner: &Runner<'_>, sink: &Sink, takes_back: bool) 
         arrow_types::field(&column.name, &column.data_type)
     });
     let schema = Arc::new(Schema::new(fields.collect::<Result<Vec<_>>>()?));
-    let enforcer = runner.options().get("table.exec.sink.not-null-enforcer");
     Ok(Prepared {
         table: sink.table.path.to_string(),
         target,
         schema,
         not_null: sink.not_null.clone(),
-        drop_nulls: enforcer.is_some_and(|mode| mode.eq_ignore_ascii_case("DROP")),
+        drop_nulls: runner.options().drops_nulls(),
     })
 }
 
-async fn target(runner: &Runner<'_>, sink: &Sink, takes_back: bool) -> Result<Target> {
+async fn target(runner: &Runner<'_>, sink: &Sink, job: Member, takes_back: bool) -> Result<Target> {
     let handle = &sink.table.handle;
     if let Some(target) = downcast::<IcebergHandle>(handle) {
         let options = write_options(runner, sink, target)?;
+        check_commit(&target.table)?;
         let (branch, keyed) = (options.branch().to_owned(), options.is_keyed());
         let mut writer = prepare_iceberg(&target.table, options).await?.with_context(runner.task_context());
         if takes_back {
             writer = writer.with_changes().await?;
         }
-        let home = Home { ops: target.home.clone(), table: target.table.clone(), branch };
+        let command = || verify_command(&sink.table.path, &branch, &job.info, job.has_others);
+        let command = target.declared.is_none().then(command);
+        let home = Home { ops: target.home.clone(), table: target.table.clone(), branch, job, command };
         return Ok(Target::Iceberg(Box::new(IcebergTarget { writer, home, keyed, declared: target.declared.clone() })));
     }
     if let Some(target) = downcast::<ConnectorHandle>(handle) {
@@ -107,7 +122,9 @@ async fn target(runner: &Runner<'_>, sink: &Sink, takes_back: bool) -> Result<Ta
 pub(super) fn check(runner: &Runner<'_>, sink: &Sink) -> Result<()> {
     let handle = &sink.table.handle;
     let checked = if let Some(target) = downcast::<IcebergHandle>(handle) {
-        write_options(runner, sink, target).and_then(|options| check_iceberg(&target.table, &options))
+        write_options(runner, sink, target)
+            .and_then(|options| check_iceberg(&target.table, &options))
+            .and_then(|()| check_commit(&target.table))
     } else if let Some(target) = downcast::<ConnectorHandle>(handle) {
         // a table of the connector `iceberg` that is only about to be made
         let is_mapping = target.definition.options.get("connector").is_some_and(|c| c == mapping::CONNECTOR);
@@ -116,6 +133,16 @@ pub(super) fn check(runner: &Runner<'_>, sink: &Sink) -> Result<()> {
         Ok(())
     };
     checked.map_err(|e| e.at(sink.span))
+}
+
+/// The Iceberg table and the branch that an INSERT writes to; `None` for other tables.
+///
+/// # Errors
+/// As [`WriteOptions::resolve`].
+pub(super) fn branch<'s>(runner: &Runner<'_>, sink: &'s Sink) -> Result<Option<(&'s Table, String)>> {
+    let Some(target) = downcast::<IcebergHandle>(&sink.table.handle) else { return Ok(None) };
+    let options = write_options(runner, sink, target).map_err(|e| e.at(sink.span))?;
+    Ok(Some((&target.table, options.branch().to_owned())))
 }
 
 fn write_options(runner: &Runner<'_>, sink: &Sink, target: &IcebergHandle) -> Result<WriteOptions> {
@@ -187,6 +214,7 @@ impl Prepared {
             replaced_files: None,
             dropped_rows: 0,
             snapshot_id: None,
+            committed_before: None,
             elapsed: start.elapsed(),
         };
         let written = match self.target {
@@ -277,32 +305,34 @@ impl Pending {
         }
     }
 
+    /// What tells the catalogs of Iceberg tables apart; `None` for other tables, and where nothing is to be committed.
+    pub fn catalog(&self) -> Option<CatalogId> {
+        match &self.written {
+            Hidden::Iceberg(files) if !files.written.is_empty() => {
+                Some(CatalogId(Arc::as_ptr(&files.home.ops).cast::<()>() as usize))
+            }
+            Hidden::Iceberg(_) | Hidden::Connector(_) => None,
+        }
+    }
+
     /// Makes the rows visible. Not to be cancelled.
     ///
     /// # Errors
     /// `commit-unknown` if nobody knows; with any other code the rows are not in, and what was written is gone.
-    pub async fn commit(self, job_id: &str) -> Result<WriteSummary> {
+    pub async fn commit(self) -> Result<WriteSummary> {
         let mut summary = self.summary;
         match self.written {
             Hidden::Iceberg(files) if files.written.is_empty() => {}
             Hidden::Iceberg(files) => {
                 let IcebergFiles { written, home } = *files;
-                let job = JobInfo {
-                    job_id: job_id.to_owned(),
-                    operator_id: uuid::Uuid::new_v4().simple().to_string(),
-                    checkpoint_id: END_OF_INPUT,
-                };
                 let operation = written.to_operation();
-                match commit(home.ops.as_ref(), &home.table, &home.branch, operation, &job).await {
-                    Ok(committed) => {
-                        summary.snapshot_id = Some(committed.snapshot_id);
-                        summary.replaced_files = summary.replaced_files.and(replaced_files(&committed));
-                    }
+                match commit(home.ops.as_ref(), &home.table, &home.branch, operation, &home.job.info).await {
+                    Ok(committed) => complete(&mut summary, &committed, written, &home).await,
                     Err(error) => {
                         if !error.may_have_committed() {
                             written.discard(&home.table).await;
                         }
-                        return Err(error);
+                        return Err(home.explained(error));
                     }
                 }
             }
@@ -317,6 +347,96 @@ impl Pending {
         match self.written {
             Hidden::Iceberg(files) => files.written.discard(&files.home.table).await,
             Hidden::Connector(pending) => pending.discard().await,
+        }
+    }
+
+    fn iceberg(&self) -> Option<&IcebergFiles> {
+        match &self.written {
+            Hidden::Iceberg(files) => Some(files),
+            Hidden::Connector(_) => None,
+        }
+    }
+}
+
+/// Tells the catalogs of a statement set apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CatalogId(usize);
+
+/// What became of a commit of several INSERTs as one.
+pub(crate) enum Together {
+    /// All of them are in.
+    Committed(Vec<WriteSummary>),
+    /// The catalog does not offer it; nothing was changed.
+    NotOffered(Vec<Pending>),
+}
+
+/// Commits INSERTs into tables of one catalog as one, if it offers that. Not to be cancelled.
+///
+/// # Errors
+/// `commit-unknown` if nobody knows; with any other code nothing is in, and what was written is gone.
+pub(crate) async fn commit_together(all: Vec<Pending>) -> Result<Together> {
+    let writes: Vec<JobWrite> = all.iter().filter_map(Pending::iceberg).map(IcebergFiles::to_write).collect();
+    let ops = all.first().and_then(Pending::iceberg).map(|files| files.home.ops.clone());
+    let Some(ops) = ops.filter(|_| writes.len() == all.len()) else { return Ok(Together::NotOffered(all)) };
+    let committed = match calve_iceberg::commit::commit_together(ops.as_ref(), &writes).await {
+        Ok(None) => return Ok(Together::NotOffered(all)),
+        Ok(Some(committed)) => committed,
+        Err(error) => {
+            let explained = match all.first().and_then(Pending::iceberg) {
+                Some(first) => first.home.explained(error),
+                None => error,
+            };
+            if !explained.may_have_committed() {
+                for pending in all {
+                    pending.discard().await;
+                }
+            }
+            return Err(explained);
+        }
+    };
+    let mut summaries = Vec::with_capacity(all.len());
+    for (pending, committed) in all.into_iter().zip(committed) {
+        let mut summary = pending.summary;
+        if let Hidden::Iceberg(files) = pending.written {
+            let IcebergFiles { written, home } = *files;
+            complete(&mut summary, &committed, written, &home).await;
+        }
+        summary.elapsed = pending.start.elapsed();
+        summaries.push(summary);
+    }
+    Ok(Together::Committed(summaries))
+}
+
+/// Tells of a commit that is in.
+async fn complete(summary: &mut WriteSummary, committed: &Committed, written: Written, home: &Home) {
+    summary.snapshot_id = Some(committed.snapshot_id);
+    if !committed.earlier {
+        summary.replaced_files = summary.replaced_files.and(replaced_files(committed));
+        return;
+    }
+    // another run of the job was faster
+    written.discard(&home.table).await;
+    let snapshot = committed.table.metadata().snapshot_by_id(committed.snapshot_id);
+    summary.committed_before = Some(snapshot.map_or(0, |snapshot| snapshot.timestamp_ms()));
+}
+
+impl IcebergFiles {
+    fn to_write(&self) -> JobWrite {
+        JobWrite {
+            table: self.home.table.clone(),
+            branch: self.home.branch.clone(),
+            operation: self.written.to_operation(),
+            job: self.home.job.info.clone(),
+        }
+    }
+}
+
+impl Home {
+    /// The error of a commit, with what to do where its outcome is not known.
+    fn explained(&self, error: Error) -> Error {
+        match &self.command {
+            Some(command) => explained_unknown(error, command, &self.job.info.job_id, self.job.is_given),
+            None => error,
         }
     }
 }

@@ -16,16 +16,16 @@ use calve_iceberg::catalog::{Catalog, TableCreation};
 use calve_iceberg::schema::{NewColumn, to_flink, to_iceberg};
 use calve_planner::TablePath;
 use calve_planner::catalog::ColumnKind;
-use calve_types::{DataType, Error, LogicalType, Result};
+use calve_types::{DataType, Error, LogicalType, Result, Span};
 use datafusion::catalog::TableProvider;
 use iceberg::TableIdent;
 use iceberg::spec::Transform;
 
 use crate::catalogs::Catalogs;
-use crate::catalogs::object::TableDef;
+use crate::catalogs::object::{CatalogObject, TableDef};
 use crate::ddl::define::refuse_in_iceberg;
 
-pub(crate) use target::{Target, check_sink};
+pub(crate) use target::{Target, check_sink, is_choice};
 
 /// The connector's name.
 pub(crate) const CONNECTOR: &str = "iceberg";
@@ -33,6 +33,43 @@ pub(crate) const CONNECTOR: &str = "iceberg";
 /// Whether a table stands for an Iceberg table.
 pub(crate) fn is_mapping(table: &TableDef) -> bool {
     table.options.get("connector").is_some_and(|connector| connector == CONNECTOR)
+}
+
+/// The way out of what is refused of a table of the connector and done to one of an Iceberg catalog; `None` for another table.
+pub(crate) fn way_out(catalogs: &Catalogs, path: &TablePath) -> Option<String> {
+    let (create, name) = target_of(catalogs, path)?.in_catalog(catalogs, "");
+    Some(match create {
+        None => format!("name the table in its Iceberg catalog, where this runs: {name}"),
+        Some(create) => format!("name the table in an Iceberg catalog, where this runs: {create}, then {name}"),
+    })
+}
+
+/// As [`way_out`], where a table should lose its rows.
+pub(crate) fn emptied(catalogs: &Catalogs, path: &TablePath) -> Option<String> {
+    let (create, name) = target_of(catalogs, path)?.in_catalog(catalogs, "");
+    Some(format!("{}DELETE FROM {name}", first(create)))
+}
+
+/// As [`way_out`], of a metadata table.
+pub(crate) fn metadata_way_out(catalogs: &Catalogs, path: &TablePath) -> Option<String> {
+    let (table, metadata) = path.table.split_at_checked(path.table.find('$')?)?;
+    let target = target_of(catalogs, &TablePath { table: table.to_owned(), ..path.clone() })?;
+    let (create, name) = target.in_catalog(catalogs, metadata);
+    Some(format!("an Iceberg catalog has metadata tables: {}{name}", first(create)))
+}
+
+fn first(create: Option<String>) -> String {
+    create.map(|create| format!("{create}, then ")).unwrap_or_default()
+}
+
+/// The Iceberg table that a table of the connector stands for; `None` for another table.
+fn target_of(catalogs: &Catalogs, path: &TablePath) -> Option<Target> {
+    match catalogs.object(path) {
+        Some(CatalogObject::Table(table)) if is_mapping(table) => {
+            Target::of(path, &table.options, &BTreeMap::new()).ok()
+        }
+        _ => None,
+    }
 }
 
 /// An opened Iceberg table, and its catalog.
@@ -73,7 +110,7 @@ fn gone(ident: &TableIdent) -> Error {
 /// The Iceberg table to make of a definition. All of its options become properties but those that say what it stands for
 /// here.
 fn creation(table: &TableDef) -> Result<TableCreation> {
-    refuse_in_iceberg(table, calve_types::Span::default()).map_err(|error| Error { span: None, ..error })?;
+    refuse_in_iceberg(table, Span::default()).map_err(|error| Error { span: None, ..error })?;
     let columns: Vec<NewColumn> =
         table.columns.iter().map(|c| (c.column.name.clone(), c.column.data_type.clone(), c.comment.clone())).collect();
     let stored = |key: &str| !target::NOT_STORED.contains(&key);
@@ -90,16 +127,18 @@ fn creation(table: &TableDef) -> Result<TableCreation> {
 #[derive(Debug)]
 pub(crate) struct Declared {
     path: TablePath,
+    /// Where a statement names it.
+    place: Span,
     columns: Vec<(String, DataType)>,
     key: Vec<String>,
 }
 
 impl Declared {
-    /// The stored columns of a definition.
+    /// The stored columns of a definition that a statement names at a place.
     ///
     /// # Errors
     /// `unknown-metadata` where it declares metadata columns, which the connector does not offer.
-    pub fn new(path: &TablePath, table: &TableDef) -> Result<Self> {
+    pub fn new(path: &TablePath, table: &TableDef, place: Span) -> Result<Self> {
         let is_metadata = |kind: &ColumnKind| matches!(kind, ColumnKind::Metadata { .. });
         if let Some(column) = table.columns.iter().find(|c| is_metadata(&c.column.kind)) {
             let name = &column.column.name;
@@ -113,6 +152,7 @@ impl Declared {
         let stored = table.columns.iter().filter(|c| c.is_physical());
         Ok(Self {
             path: path.clone(),
+            place,
             columns: stored.map(|c| (c.column.name.clone(), c.column.data_type.clone())).collect(),
             key: table.key_columns().to_vec(),
         })
@@ -140,7 +180,7 @@ impl Declared {
                 .with_hint(format!("declare it as {}", actual.logical)));
             }
         }
-        provider::Declared::wrap(&self.path, &self.columns, inner)
+        provider::Declared::wrap(&self.path, self.place, &self.columns, inner)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use calve_planner::TablePath;
-use calve_types::{DataType, Error, Result, arrow as arrow_types};
+use calve_types::{DataType, Error, Result, Span, arrow as arrow_types};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DataFusionError, Result as DfResult};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -23,6 +23,8 @@ pub(super) struct Declared {
     places: Vec<Option<usize>>,
     schema: SchemaRef,
     path: TablePath,
+    /// Where a statement names the table.
+    place: Span,
 }
 
 impl Declared {
@@ -32,6 +34,7 @@ impl Declared {
     /// `not-supported` for types without an Arrow type.
     pub fn wrap(
         path: &TablePath,
+        place: Span,
         columns: &[(String, DataType)],
         inner: Arc<dyn TableProvider>,
     ) -> Result<Arc<dyn TableProvider>> {
@@ -46,7 +49,7 @@ impl Declared {
         if schema == actual {
             return Ok(inner);
         }
-        Ok(Arc::new(Self { inner, places, schema, path: path.clone() }))
+        Ok(Arc::new(Self { inner, places, schema, path: path.clone(), place }))
     }
 
     /// Whether the columns have the types of the Iceberg table, so that filters mean the same there.
@@ -61,7 +64,8 @@ impl Declared {
     fn missing(&self, column: &str) -> DataFusionError {
         let error =
             Error::new("unknown-column", format!("the Iceberg table of '{}' has no column '{column}'", self.path))
-                .with_detail(format!("Field {column} not found in source schema"));
+                .with_detail(format!("Field {column} not found in source schema"))
+                .at(self.place);
         let schema = self.inner.schema();
         let known = schema.fields().iter().map(|field| field.name().as_str());
         DataFusionError::External(Box::new(error.did_you_mean(column, known)))

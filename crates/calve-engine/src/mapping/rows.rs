@@ -28,7 +28,8 @@ impl Declared {
         if let Some((name, _)) = self.columns.iter().find(|(name, _)| actual.iter().all(|(other, _)| other != name)) {
             let error =
                 Error::new("unknown-column", format!("the Iceberg table of '{}' has no column '{name}'", self.path))
-                    .with_detail(format!("Field {name} not found in source schema"));
+                    .with_detail(format!("Field {name} not found in source schema"))
+                    .at(self.place);
             return Err(error.did_you_mean(name, actual.iter().map(|(name, _)| name.as_str())));
         }
         let columns: Vec<Line> = actual.iter().map(|c| Line::of(schema, c)).collect::<Result<_>>()?;

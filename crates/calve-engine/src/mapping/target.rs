@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 
 use calve_planner::TablePath;
+use calve_sql::is_reserved;
+use calve_sql::print::{identifier, string};
 use calve_types::{Error, Result};
+
+use crate::catalogs::Catalogs;
 
 /// The options that say what a definition stands for; an Iceberg table that is made of it has them not.
 pub(super) const NOT_STORED: [&str; 2] = ["connector", SOURCE];
@@ -22,6 +26,11 @@ const CHOICES: [&str; 8] = [
     "warehouse",
     "base-namespace",
 ];
+
+/// Whether an option of a hint chooses the Iceberg table: neither a read nor a write looks at it.
+pub(crate) fn is_choice(option: &str) -> bool {
+    CHOICES.contains(&option)
+}
 
 /// An Iceberg table in a catalog that need not be one of the session's.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -77,6 +86,39 @@ impl Target {
         let (database, table) = (name("catalog-database", &path.database), name("catalog-table", &path.table));
         Ok(Self { catalog, database, table, options: merged })
     }
+
+    /// The table's name in an Iceberg catalog, where every statement takes it, and the CREATE CATALOG that makes the catalog
+    /// unless the session has it. `metadata` is that of a metadata table, with its `$`, or empty.
+    pub fn in_catalog(&self, catalogs: &Catalogs, metadata: &str) -> (Option<String>, String) {
+        let (create, catalog) = match catalogs.at_place(&self.catalog, &self.options) {
+            Some(catalog) => (None, catalog.to_owned()),
+            None => {
+                let mut catalog = self.catalog.clone();
+                while catalogs.contains(&catalog) {
+                    catalog.push_str("_iceberg");
+                }
+                let shown = ["catalog-type", "catalog-impl", "warehouse", "uri", "base-namespace"];
+                let given = shown.iter().filter_map(|key| Some((*key, self.options.get(*key)?)));
+                let given = given.map(|(key, value)| match key {
+                    // it may hold a password
+                    "uri" => ", 'uri' = '..'".to_owned(),
+                    _ => format!(", '{key}' = {}", string(value)),
+                });
+                let options: String = given.collect();
+                (Some(format!("CREATE CATALOG {} WITH ('type' = 'iceberg'{options})", name(&catalog))), catalog)
+            }
+        };
+        let table = format!("{}{metadata}", self.table);
+        (create, [&catalog, &self.database, &table].map(|part| name(part)).join("."))
+    }
+}
+
+/// A name as a statement may have it.
+fn name(name: &str) -> String {
+    let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !is_reserved(name);
+    if is_plain { name.to_owned() } else { identifier(name) }
 }
 
 /// Refuses the sink that makes and changes tables while it writes.

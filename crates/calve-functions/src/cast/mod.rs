@@ -164,7 +164,8 @@ fn is_same_value(from: &LogicalType, to: &LogicalType) -> bool {
         }
         (T::Array(f), T::Array(t)) => f.nullable == t.nullable && is_same_element(&f.logical, &t.logical),
         (T::Map(fk, fv), T::Map(tk, tv)) => {
-            fv.nullable == tv.nullable
+            fk.nullable == tk.nullable
+                && fv.nullable == tv.nullable
                 && is_same_element(&fk.logical, &tk.logical)
                 && is_same_element(&fv.logical, &tv.logical)
         }

@@ -9,6 +9,7 @@ use datafusion_common::Result as DfResult;
 
 use super::{CastKind, Caster, uncovered};
 use crate::args::{failure, mistyped};
+use crate::retype::{check_nulls, check_nulls_below};
 
 impl Caster<'_> {
     pub(super) fn nested(&self, array: &ArrayRef, from: &LogicalType, to: &LogicalType) -> DfResult<ArrayRef> {
@@ -33,6 +34,7 @@ impl Caster<'_> {
             (T::Array(f), T::Array(t), ArrowType::List(field)) => {
                 let list = array.as_list_opt::<i32>().ok_or_else(|| mistyped("List", array))?;
                 let values = self.cast(list.values(), &f.logical, &t.logical)?;
+                check_nulls(&values, field)?;
                 let field = Arc::clone(field);
                 Ok(Arc::new(ListArray::try_new(field, list.offsets().clone(), values, list.nulls().cloned())?))
             }
@@ -53,6 +55,9 @@ impl Caster<'_> {
                     .zip(f.iter().zip(t))
                     .map(|(column, (f, t))| self.cast(column, &f.data_type.logical, &t.data_type.logical))
                     .collect::<DfResult<Vec<_>>>()?;
+                for (column, field) in columns.iter().zip(fields) {
+                    check_nulls_below(column, field, rows.nulls())?;
+                }
                 if columns.is_empty() {
                     return Ok(Arc::new(StructArray::new_empty_fields(rows.len(), rows.nulls().cloned())));
                 }
@@ -74,8 +79,11 @@ impl Caster<'_> {
             return Err(mistyped("Struct entries", array));
         };
         let keys = self.cast(map.keys(), from.0, to.0)?;
-        let values = self.cast(map.values(), from.1, to.1)?;
-        let entries = StructArray::try_new(Fields::clone(fields), vec![keys, values], None)?;
+        let columns = vec![keys, self.cast(map.values(), from.1, to.1)?];
+        for (column, field) in columns.iter().zip(fields) {
+            check_nulls(column, field)?;
+        }
+        let entries = StructArray::try_new(Fields::clone(fields), columns, None)?;
         let nulls = map.nulls().cloned();
         Ok(Arc::new(MapArray::try_new(Arc::clone(entry), map.offsets().clone(), entries, nulls, false)?))
     }

@@ -125,12 +125,6 @@ fn partition_spec(schema: &Schema, fields: &[(String, Transform)]) -> Result<Unb
         if let Some((_, _, other)) = seen.iter().find(|(id, t, _)| *id == source.id && same(t)) {
             return problem(format!("Cannot add redundant partition: {other} conflicts with {name}"));
         }
-        if !is_avro_name(&name) {
-            return Err(Error::unsupported(format!(
-                "partition field '{name}': its name is not a name in Avro manifests"
-            ))
-            .with_hint("partition by a column whose name has only letters, digits and '_', and no digit first"));
-        }
         if *transform != Transform::Identity && schema.field_by_name(&name).is_some() {
             return problem(format!("Cannot create partition from name that exists in schema: {name}"));
         }
@@ -140,12 +134,6 @@ fn partition_spec(schema: &Schema, fields: &[(String, Transform)]) -> Result<Unb
         seen.push((source.id, *transform, name));
     }
     Ok(builder.build())
-}
-
-/// Whether manifests can have a field of that name: the metadata library writes names as they are, and Avro allows few.
-pub(crate) fn is_avro_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn source_column<'a>(schema: &'a Schema, column: &str) -> Result<&'a NestedFieldRef> {

@@ -122,16 +122,10 @@ impl Warehouse {
     /// Folders on the way that are files, or that are tables, cannot hold a namespace or a table.
     fn check_parents(&self, namespace: &[String]) -> Result<()> {
         let mut path = self.root.clone();
-        let blocked =
-            |path: &Path| Err(Error::new("io", format!("'{}' is a file where a folder is needed", path.display())));
-        if path.exists() && !path.is_dir() {
-            return blocked(&path);
-        }
+        check_no_file(&path)?;
         for (depth, level) in namespace.iter().enumerate() {
             path.push(level);
-            if path.exists() && !path.is_dir() {
-                return blocked(&path);
-            }
+            check_no_file(&path)?;
             if VersionFiles::of_table(&path).any()? {
                 let name = namespace.get(..=depth).unwrap_or(namespace).join(".");
                 return Err(Error::new(
@@ -210,10 +204,12 @@ impl Warehouse {
         })?;
         let built = apply(base, updates)?;
         check_change(base, &built.metadata).map_err(CommitError::Rejected)?;
-        let next = VersionFiles::of_table(&folder).replace(&file, &built.metadata)?;
+        let next = VersionFiles::of_table(&folder).replace(&file, base.metadata(), &built.metadata)?;
         if deletes_old_metadata(&built.metadata) {
             for old in &built.expired_metadata_logs {
-                if let Err(error) = local_path(&old.metadata_file).map(fs::remove_file) {
+                let deleted = local_path(&old.metadata_file)
+                    .and_then(|path| fs::remove_file(&path).context(|| format!("delete '{}'", path.display())));
+                if let Err(error) = deleted {
                     tracing::warn!(%error, file = old.metadata_file, "cannot delete an old metadata file");
                 }
             }
@@ -221,18 +217,9 @@ impl Warehouse {
         Ok(self.table(ident, Arc::new(built.metadata), &next))
     }
 
-    fn check_new_namespace(&self, namespace: &[String], properties: &BTreeMap<String, String>) -> Result<()> {
-        if properties.is_empty() {
-            return Ok(());
-        }
-        let name = self.settings.database(namespace);
-        Err(Error::unsupported(format!("comment and properties of database '{name}' in a Hadoop catalog"))
-            .with_detail(format!("Cannot create namespace {}: metadata is not supported", namespace.join("."))))
-    }
-
     fn create_namespace(&self, namespace: &[String], properties: &BTreeMap<String, String>) -> Result<()> {
         let folder = self.folder(namespace)?;
-        self.check_new_namespace(namespace, properties)?;
+        check_new_namespace(&self.settings, namespace, properties)?;
         self.check_parents(namespace)?;
         let what = || format!("create the folder '{}'", folder.display());
         if let Some(parent) = folder.parent() {
@@ -301,8 +288,7 @@ fn broken(error: &tokio::task::JoinError) -> Error {
 #[async_trait]
 impl TableOps for HadoopCatalog {
     async fn refresh(&self, ident: &TableIdent) -> Result<Table> {
-        let table = self.load_table(ident).await?;
-        table.ok_or_else(|| Error::new("unknown-table", format!("unknown table '{ident}'")))
+        self.load_table(ident).await?.ok_or_else(|| self.0.settings.unknown_table(ident))
     }
 
     async fn commit(
@@ -348,7 +334,7 @@ impl Catalog for HadoopCatalog {
     }
 
     fn check_new_namespace(&self, namespace: &[String], properties: &BTreeMap<String, String>) -> Result<()> {
-        self.0.check_new_namespace(namespace, properties)
+        check_new_namespace(&self.0.settings, namespace, properties)
     }
 
     async fn create_namespace(&self, namespace: &[String], properties: BTreeMap<String, String>) -> Result<()> {
@@ -396,9 +382,7 @@ impl Catalog for HadoopCatalog {
     }
 
     fn check_rename(&self, ident: &TableIdent) -> Result<()> {
-        Err(Error::unsupported(format!("renaming tables of a Hadoop catalog ('{}')", ident.name()))
-            .with_detail("Cannot rename Hadoop tables")
-            .with_hint("the table's folder is its name; CREATE TABLE .. AS SELECT makes a copy"))
+        no_rename(ident)
     }
 
     async fn rename_table(&self, ident: &TableIdent, _name: &str) -> Result<()> {
@@ -419,11 +403,17 @@ fn is_trash(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(TRASH)
 }
 
+/// Refuses a file where a folder is, or will be.
+fn check_no_file(path: &Path) -> Result<()> {
+    match path.exists() && !path.is_dir() {
+        true => Err(Error::new("io", format!("'{}' is a file where a folder is needed", path.display()))),
+        false => Ok(()),
+    }
+}
+
 /// A folder that will become a table must not hold other folders: tables of a namespace of that name.
 fn check_free(folder: &Path) -> Result<()> {
-    if folder.exists() && !folder.is_dir() {
-        return Err(Error::new("io", format!("'{}' is a file where a folder is needed", folder.display())));
-    }
+    check_no_file(folder)?;
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -441,17 +431,44 @@ fn check_location(creation: &TableCreation, expected: &str) -> Result<()> {
     if same {
         return Ok(());
     }
-    Err(Error::new("invalid-option", "a Hadoop catalog decides where its tables are").with_detail(format!(
-        "Cannot set a custom location for a path-based table. Expected {expected} but got {given}"
-    )))
+    Err(other_location(expected, given))
 }
 
-fn check_change(base: &Table, changed: &TableMetadata) -> Result<()> {
+/// The error for a place that is not the table's.
+pub(super) fn other_location(expected: &str, given: &str) -> Error {
+    Error::new("invalid-option", "a Hadoop catalog decides where its tables are").with_detail(format!(
+        "Cannot set a custom location for a path-based table. Expected {expected} but got {given}"
+    ))
+}
+
+/// The refusal of a new name.
+pub(super) fn no_rename(ident: &TableIdent) -> Result<()> {
+    Err(Error::unsupported(format!("renaming tables of a Hadoop catalog ('{}')", ident.name()))
+        .with_detail("Cannot rename Hadoop tables")
+        .with_hint("the table's folder is its name; CREATE TABLE .. AS SELECT makes a copy"))
+}
+
+/// Refuses properties of a database: there is no place for them.
+pub(super) fn check_new_namespace(
+    settings: &Settings,
+    namespace: &[String],
+    properties: &BTreeMap<String, String>,
+) -> Result<()> {
+    if properties.is_empty() {
+        return Ok(());
+    }
+    let name = settings.database(namespace);
+    Err(Error::unsupported(format!("comment and properties of database '{name}' in a Hadoop catalog"))
+        .with_detail(format!("Cannot create namespace {}: metadata is not supported", namespace.join("."))))
+}
+
+/// Refuses changes that move a table.
+pub(super) fn check_change(base: &Table, changed: &TableMetadata) -> Result<()> {
     check_path_based(changed, base.metadata().location())
 }
 
 /// Rules of the Java library's `HadoopTableOperations`.
-fn check_path_based(metadata: &TableMetadata, location: &str) -> Result<()> {
+pub(super) fn check_path_based(metadata: &TableMetadata, location: &str) -> Result<()> {
     if metadata.location() != location {
         return Err(Error::new("invalid-option", "a table of a Hadoop catalog cannot be moved")
             .with_detail("Hadoop path-based tables cannot be relocated"));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use calve_types::{Error, Result};
+use calve_types::Result;
 use iceberg::spec::TableMetadata;
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
 
@@ -60,7 +60,7 @@ struct Image {
     changes: ImageChanges,
 }
 
-/// What an image differs in from its beginning.
+/// What an image differs in from its beginning; a clone is the same.
 #[derive(Debug, Clone, Default)]
 pub struct ImageChanges(Arc<Mutex<Changes>>);
 
@@ -112,8 +112,7 @@ impl Image {
 #[async_trait]
 impl TableOps for Image {
     async fn refresh(&self, ident: &TableIdent) -> Result<Table> {
-        let table = self.load_table(ident).await?;
-        table.ok_or_else(|| Error::new("unknown-table", format!("unknown table '{ident}'")))
+        self.load_table(ident).await?.ok_or_else(|| self.settings.unknown_table(ident))
     }
 
     async fn commit(
@@ -143,6 +142,13 @@ impl Catalog for Image {
 
     fn base_namespace(&self) -> &[String] {
         &self.settings.base_namespace
+    }
+
+    async fn connect(&self) -> Result<()> {
+        match self.contents() {
+            Some(catalog) => catalog.connect().await,
+            None => Ok(()),
+        }
     }
 
     async fn list_namespaces(&self, parent: &[String]) -> Result<Vec<Vec<String>>> {
@@ -203,10 +209,6 @@ impl Catalog for Image {
         }
         self.changes().namespaces.insert(namespace.to_vec(), false);
         Ok(())
-    }
-
-    fn image_changes(&self) -> ImageChanges {
-        self.changes.clone()
     }
 
     fn assume_written(&self, ident: &TableIdent) {
@@ -272,14 +274,15 @@ impl Catalog for Image {
         if self.table_exists(ident).await? {
             return Err(self.settings.table_exists(ident.namespace(), ident.name()));
         }
-        let namespace = ident.namespace().to_vec();
-        if !self.namespace_exists(&namespace).await? {
-            if self.needs_database() {
-                return Err(self.settings.unknown_database(&namespace));
-            }
-            self.changes().namespaces.insert(namespace, true);
+        let namespace = ident.namespace();
+        let is_new = !self.namespace_exists(namespace).await?;
+        if is_new && self.needs_database() {
+            return Err(self.settings.unknown_database(namespace));
         }
         let metadata = self.draft(ident, &creation)?;
+        if is_new {
+            self.changes().namespaces.insert(namespace.to_vec(), true);
+        }
         Ok(self.put(ident, metadata, "created"))
     }
 
@@ -404,12 +407,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_image_is_opened_again_with_its_changes() {
+    async fn images_of_one_place_share_their_changes() {
         let dir = tempfile::tempdir().unwrap();
-        let old = image(ImageOf::Contents(hadoop(dir.path())));
+        let changes = ImageChanges::default();
+        let old = image_with(ImageOf::Contents(hadoop(dir.path())), changes.clone());
         let ident = old.ident("db", "t").unwrap();
         old.create_table(&ident, creation(&[])).await.unwrap();
-        let new = image_with(ImageOf::Contents(hadoop(dir.path())), old.image_changes());
+        let new = image_with(ImageOf::Contents(hadoop(dir.path())), changes);
         assert!(new.table_exists(&ident).await.unwrap());
     }
 

@@ -7,11 +7,13 @@ use calve_types::{Error, Result};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use iceberg::spec::{MAIN_BRANCH, TableMetadata, TableMetadataBuildResult, TableProperties};
+use iceberg::spec::{FormatVersion, MAIN_BRANCH, TableMetadata, TableMetadataBuildResult, TableProperties};
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
+use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::metadata_faults::fault;
 use crate::commit::CommitError;
 use crate::error::Context;
 use crate::table::Table;
@@ -34,17 +36,20 @@ pub(super) fn plain(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 /// # Errors
 /// What is wrong with the text; `not-supported` for what would be lost.
 pub(super) fn parse(text: &[u8], what: impl Fn() -> String) -> Result<TableMetadata> {
-    // the library drops defaults of nanoseconds without a word
-    if contains(text, b"_ns\"") && contains(text, b"-default\"") {
-        let json: Value = serde_json::from_slice(text).context(&what)?;
-        if let Some(column) = default_of_nanoseconds(json.get("schemas").unwrap_or(&Value::Null)) {
-            return Err(Error::unsupported(format!("the default value of column '{column}', a time of nanoseconds")));
-        }
+    if may_default_nanoseconds(text)
+        && let Ok(json) = serde_json::from_slice::<Value>(text)
+        && let Some(column) = default_of_nanoseconds(json.get("schemas").unwrap_or(&Value::Null))
+    {
+        return Err(Error::unsupported(format!("the default value of column '{column}', a time of nanoseconds")));
     }
     let refused = match serde_json::from_slice(text) {
         Ok(metadata) => return Ok(metadata),
         Err(error) => error,
     };
+    if refused.to_string().starts_with("recursion limit exceeded") {
+        return Err(Error::unsupported("types as deeply nested as those of this table")
+            .with_detail(format!("Cannot {}: {refused}.", what())));
+    }
     // Java leaves out the sequence number 0 of a snapshot of format version 1, also when the table is of version 3
     let Ok(mut json) = serde_json::from_slice::<Value>(text) else { return Err(refused).context(&what) };
     for snapshot in json.get_mut("snapshots").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -52,7 +57,21 @@ pub(super) fn parse(text: &[u8], what: impl Fn() -> String) -> Result<TableMetad
             snapshot.entry("sequence-number").or_insert(Value::from(0));
         }
     }
-    serde_json::from_value(json).map_err(|_| refused).context(&what)
+    if let Ok(metadata) = TableMetadata::deserialize(&json) {
+        return Ok(metadata);
+    }
+    match (json.get("format-version").and_then(Value::as_u64), fault(&json)) {
+        (Some(version), _) if version > FormatVersion::V3 as u64 => {
+            Err(Error::unsupported(format!("tables of format version {version}")))
+        }
+        (_, Some(fault)) => Err(Error::new("invalid-table", format!("cannot {}: {fault}", what()))),
+        (_, None) => Err(refused).context(&what),
+    }
+}
+
+/// Whether some column may have a default of nanoseconds: the library drops it without a word.
+pub(super) fn may_default_nanoseconds(text: &[u8]) -> bool {
+    contains(text, b"_ns\"") && contains(text, b"-default\"")
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -84,10 +103,19 @@ fn default_of_nanoseconds(json: &Value) -> Option<&str> {
 /// # Errors
 /// `invalid-option` for another codec, with the Java library's words.
 pub(super) fn encode(metadata: &TableMetadata) -> Result<(Vec<u8>, &'static str)> {
+    encode_as(metadata, metadata)
+}
+
+/// As [`encode`], with the codec that `named` asks for. Versions that replace the same one, and that exist by their name
+/// alone, take the codec of the one they replace: else two of different endings could both come next.
+///
+/// # Errors
+/// As [`encode`].
+pub(super) fn encode_as(metadata: &TableMetadata, named: &TableMetadata) -> Result<(Vec<u8>, &'static str)> {
     const CODEC: &str = TableProperties::PROPERTY_METADATA_COMPRESSION_CODEC;
     let what = || "write the table metadata";
     let json = serde_json::to_vec(metadata).context(what)?;
-    match metadata.properties().get(CODEC) {
+    match named.properties().get(CODEC) {
         None => Ok((json, ".metadata.json")),
         Some(codec) if codec.eq_ignore_ascii_case("none") => Ok((json, ".metadata.json")),
         Some(codec) if codec.eq_ignore_ascii_case("gzip") => {
@@ -104,7 +132,7 @@ pub(super) fn encode(metadata: &TableMetadata) -> Result<(Vec<u8>, &'static str)
 }
 
 /// What the metadata library does not tell of a metadata file.
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Head {
     format_version: u8,

@@ -3,13 +3,16 @@
 pub mod alter;
 pub(crate) mod create;
 mod hadoop;
+mod hadoop_remote;
 mod image;
 mod jdbc;
 mod metadata;
+mod metadata_faults;
 mod names;
 mod open;
 mod purge;
 mod replace;
+mod rest;
 mod settings;
 mod versions;
 mod warehouse;
@@ -29,6 +32,7 @@ pub use image::{ImageChanges, empty_image};
 pub(crate) use metadata::apply;
 pub use open::{open, open_image};
 pub use replace::Replacement;
+pub(crate) use replace::staged;
 
 /// The properties of a database to create: its WITH clause, and its comment unless that is blank.
 ///
@@ -73,6 +77,15 @@ pub trait Catalog: TableOps + Debug {
 
     /// The namespace that holds the databases (`base-namespace`).
     fn base_namespace(&self) -> &[String];
+
+    /// Asks the catalog's server whether it is there and takes us; a catalog without a server is there. Where it is not
+    /// called, that happens when the catalog is first needed.
+    ///
+    /// # Errors
+    /// What the server answers, or that it does not.
+    async fn connect(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// The child namespaces of `parent`, sorted.
     ///
@@ -137,11 +150,6 @@ pub trait Catalog: TableOps + Debug {
     /// Of an image: rows would have been written to a table, so that its snapshots, branches and tags are not known any
     /// more. Other catalogs know them.
     fn assume_written(&self, _ident: &TableIdent) {}
-
-    /// Of an image: its changes, for [`open_image`]. Other catalogs have none of their own.
-    fn image_changes(&self) -> ImageChanges {
-        ImageChanges::default()
-    }
 
     /// Whether a table exists.
     ///

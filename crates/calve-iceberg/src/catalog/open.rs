@@ -6,9 +6,12 @@ use std::sync::Arc;
 use calve_types::{Error, Result};
 
 use super::hadoop::HadoopCatalog;
+use super::hadoop_remote::RemoteHadoopCatalog;
 use super::image::{ImageChanges, ImageOf, image_with};
 use super::jdbc::JdbcCatalog;
+use super::rest::RestCatalog;
 use super::settings::Settings;
+use super::warehouse::is_remote;
 use super::{Catalog, names};
 
 /// Catalogs that are known, by `catalog-type` and by the Java class in `catalog-impl`.
@@ -23,10 +26,17 @@ const KNOWN: [(&str, &str); 7] = [
 ];
 
 /// Those that this version runs.
-const RUN: [&str; 2] = ["hadoop", "jdbc"];
+const RUN: &[&str] = &["hadoop", "jdbc", "rest"];
+
+/// Which catalogs there are instead.
+fn what_runs() -> String {
+    let mut kinds: Vec<String> = RUN.iter().map(|kind| format!("'{kind}'")).collect();
+    let last = kinds.pop().unwrap_or_default();
+    format!("this version runs 'catalog-type' = {} and {last}", kinds.join(", "))
+}
 
 fn unsupported(what: String) -> Error {
-    Error::unsupported(what).with_hint("this version runs 'catalog-type' = 'hadoop' and 'jdbc'")
+    Error::unsupported(what).with_hint(what_runs())
 }
 
 /// Opens a catalog from the WITH options of `CREATE CATALOG`. Options nobody knows are kept quiet, as in Flink.
@@ -39,8 +49,8 @@ pub fn open(name: &str, options: &BTreeMap<String, String>) -> Result<Arc<dyn Ca
 }
 
 /// Opens an image of a catalog: its changes stay in memory. It begins with what the catalog holds if it is `full`, and else
-/// with nothing; the catalog is not asked for anything then. On top of it are `changes`: those of the image that it was
-/// before its options changed.
+/// with nothing; the catalog is not asked for anything then. On top of it are `changes`, which all images that get them
+/// share.
 ///
 /// # Errors
 /// As [`open`].
@@ -77,8 +87,14 @@ fn open_with(name: &str, options: &BTreeMap<String, String>, access: Access) -> 
         base_namespace,
     };
     match kind {
-        "hadoop" => Ok(Arc::new(HadoopCatalog::open(settings, options.get("warehouse").map(String::as_str))?)),
+        "hadoop" => match options.get("warehouse").map(|warehouse| warehouse.trim()) {
+            Some(warehouse) if is_remote(warehouse) => {
+                Ok(Arc::new(RemoteHadoopCatalog::open(settings, warehouse, options)?))
+            }
+            warehouse => Ok(Arc::new(HadoopCatalog::open(settings, warehouse)?)),
+        },
         "jdbc" => Ok(Arc::new(JdbcCatalog::open(settings, options, access)?)),
+        "rest" => Ok(Arc::new(RestCatalog::open(settings, options)?)),
         other => Err(unsupported(format!("catalog-type '{other}'"))),
     }
 }
@@ -99,13 +115,13 @@ fn kind(name: &str, options: &BTreeMap<String, String>) -> Result<&'static str> 
             _ => Err(unsupported(format!("catalog-impl '{class}'"))),
         },
         (None, None) => Err(Error::unsupported("catalog-type 'hive'")
-            .with_hint("'hive' is the default where 'catalog-type' is not set; this version runs 'hadoop' and 'jdbc'")),
+            .with_hint(format!("'hive' is the default where 'catalog-type' is not set; {}", what_runs()))),
         (Some(given), None) => match KNOWN.iter().find(|(kind, _)| kind.eq_ignore_ascii_case(given)) {
             Some((kind, _)) => Ok(kind),
             None => {
                 let error = Error::new("unknown-catalog-type", format!("unknown catalog-type '{given}'"))
                     .with_detail(format!("Unknown catalog-type: {given} (Must be 'hive', 'hadoop' or 'rest')"));
-                let error = error.with_hint("this version runs 'hadoop' and 'jdbc'");
+                let error = error.with_hint(what_runs());
                 Err(error.did_you_mean(given, KNOWN.iter().map(|(kind, _)| *kind)))
             }
         },
@@ -163,7 +179,7 @@ mod tests {
         );
         let hint = try_open(&[("catalog-type", "hadop")]).unwrap_err().hint.unwrap();
         assert!(hint.starts_with("did you mean 'hadoop'?"), "{hint}");
-        assert_eq!(refused(&[("catalog-type", "REST")]).0, "not supported: catalog-type 'rest'");
+        assert_eq!(refused(&[("catalog-type", "NESSIE")]).0, "not supported: catalog-type 'nessie'");
         assert_eq!(refused(&[]).0, "not supported: catalog-type 'hive'");
         assert_eq!(refused(&[("catalog-impl", "com.x.Y")]).0, "not supported: catalog-impl 'com.x.Y'");
         assert_eq!(
@@ -184,11 +200,12 @@ mod tests {
         assert!(hadoop("base-namespace", "a/../..").0.contains("is not a database name"));
         assert!(refused(&[("catalog-type", "hadoop")]).1.contains("must not be null or empty"));
         assert_eq!(
-            refused(&[("catalog-type", "hadoop"), ("warehouse", "s3://b/w")]).0,
-            "not supported: a warehouse of scheme 's3' ('s3://b/w')"
+            refused(&[("catalog-type", "hadoop"), ("warehouse", "hdfs://b/w")]).0,
+            "not supported: a warehouse of scheme 'hdfs' ('hdfs://b/w')"
         );
         assert!(refused(&[("catalog-type", "hadoop"), ("warehouse", "file:w")]).0.contains("is not an absolute path"));
         assert!(try_open(&[("catalog-type", "hadoop"), ("warehouse", "./w")]).is_ok());
+        assert!(try_open(&[("catalog-type", "hadoop"), ("warehouse", "s3://b/w/")]).is_ok());
         let catalog = try_open(&[
             ("catalog-type", "hadoop"),
             ("warehouse", "/w"),

@@ -41,7 +41,7 @@ pub(super) async fn purge(table: &Table) {
 }
 
 async fn delete_entries(table: &Table, manifest: &iceberg::spec::ManifestFile) -> Result<()> {
-    for entry in table.entries(manifest).await?.iter() {
+    for entry in table.entries_once(manifest).await?.iter() {
         tell(table.io().delete(entry.file_path()).await);
     }
     Ok(())

@@ -9,6 +9,7 @@ use calve_types::{Error, Result};
 use iceberg::spec::{FormatVersion, MAIN_BRANCH, Schema, SortOrder, TableMetadata, UnboundPartitionSpec};
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
 
+use super::alter::check_names;
 use super::{Catalog, TableCreation, apply};
 use crate::commit::{CommitError, TableOps, change};
 use crate::error::Context;
@@ -122,7 +123,8 @@ impl TableOps for Replacement {
     }
 }
 
-fn staged(base: &Table, metadata: TableMetadata) -> Table {
+/// A version that is not written: `base` with other metadata.
+pub(crate) fn staged(base: &Table, metadata: TableMetadata) -> Table {
     let location = base.metadata_location().to_owned();
     Table::new(base.ident().clone(), Arc::new(metadata), location, base.io().clone(), base.cache().clone())
 }
@@ -146,7 +148,9 @@ fn updates(base: &TableMetadata, draft: &TableMetadata, creation: &TableCreation
         updates.push(TableUpdate::UpgradeFormatVersion { format_version: version });
     }
     let ids = ids(base, draft)?;
-    updates.push(TableUpdate::AddSchema { schema: renumbered(draft.current_schema(), &ids)? });
+    let schema = renumbered(draft.current_schema(), &ids)?;
+    check_names(base, &schema)?;
+    updates.push(TableUpdate::AddSchema { schema });
     updates.push(TableUpdate::SetCurrentSchema { schema_id: -1 });
     let what = || "replace the partition spec";
     let mut spec = UnboundPartitionSpec::builder();
@@ -310,6 +314,21 @@ mod tests {
         assert!(matches!(refused, Err(CommitError::Rejected(error)) if error.code == "commit-conflict"));
         let newest = catalog.load_table(&ident).await.unwrap().unwrap();
         assert!(newest.metadata().current_schema().field_by_name("b").is_some());
+    }
+
+    #[tokio::test]
+    async fn a_column_may_have_the_name_of_a_partition_field_whose_column_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let catalog = hadoop(dir.path());
+        let ident = catalog.ident("db", "t").unwrap();
+        let int = LogicalType::Int.nullable();
+        let mut by_a = creation(&[("a", int.clone())], &[], &[]);
+        by_a.partition = vec![("a".to_owned(), Transform::Identity)];
+        let mut base = catalog.create_table(&ident, by_a.clone()).await.unwrap();
+        for next in [&by_a, &creation(&[("b", int)], &[], &[]), &by_a] {
+            base = Replacement::prepare(catalog.clone(), base, next).unwrap().commit().await.unwrap();
+        }
+        assert!(base.metadata().current_schema().field_by_name("a").is_some());
     }
 
     #[tokio::test]

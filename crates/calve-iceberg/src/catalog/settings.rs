@@ -1,6 +1,7 @@
 //! What every kind of catalog takes from its options, and the messages all of them share.
 
 use calve_types::Error;
+use iceberg::TableIdent;
 
 /// What every kind of catalog takes from its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,12 @@ impl Settings {
         Error::new("database-not-empty", format!("database '{database}' in catalog '{catalog}' is not empty"))
             .with_detail(format!("Database {database} in catalog {catalog} is not empty."))
             .with_hint("drop its tables first; CASCADE makes no difference, as in Flink's Iceberg connector")
+    }
+
+    /// The table does not exist.
+    pub(crate) fn unknown_table(&self, ident: &TableIdent) -> Error {
+        Error::new("unknown-table", format!("unknown table '{ident}'"))
+            .with_hint("it may have been dropped or renamed in the meantime")
     }
 
     /// The table is there already.

@@ -191,9 +191,14 @@ async fn compressed_metadata_is_written_and_read() {
     let table = c.create_table(&ident, creation(&[("write.metadata.compression-codec", "gzip")])).await.unwrap();
     assert!(table.metadata_location().ends_with("/v1.gz.metadata.json"));
     let next = c.commit(&table, vec![], set("write.metadata.compression-codec", "none")).await.unwrap();
-    assert!(next.metadata_location().ends_with("/v2.metadata.json"));
+    // a version is named as the one before it says: no other can be next to it
+    assert!(next.metadata_location().ends_with("/v2.gz.metadata.json"));
+    let other = c.commit(&table, vec![], set("p", "1")).await;
+    assert!(matches!(other, Err(CommitError::Conflict)), "{other:?}");
     let next = c.commit(&next, vec![], set("write.metadata.compression-codec", "gzip")).await.unwrap();
-    assert!(next.metadata_location().ends_with("/v3.gz.metadata.json"));
+    assert!(next.metadata_location().ends_with("/v3.metadata.json"));
+    let next = c.commit(&next, vec![], set("p", "2")).await.unwrap();
+    assert!(next.metadata_location().ends_with("/v4.gz.metadata.json"));
     let other = catalog(&[("warehouse", dir.path().to_str().unwrap())]);
     assert_eq!(other.load_table(&ident).await.unwrap().unwrap().metadata(), next.metadata());
 

@@ -12,13 +12,14 @@ use calve_types::{Error, Result};
 use iceberg::spec::TableMetadata;
 use uuid::Uuid;
 
-use super::metadata::{Head, encode, parse, plain};
+use super::metadata::{Head, encode, encode_as, parse, plain};
 use crate::commit::CommitError;
 use crate::error::Context;
 
-const HINT: &str = "version-hint.text";
+/// The file that says where to start looking.
+pub(super) const HINT: &str = "version-hint.text";
 /// Endings of a version's file: what is written, and what older Java libraries wrote.
-const ENDINGS: [&str; 3] = [".metadata.json", ".gz.metadata.json", ".metadata.json.gz"];
+pub(super) const ENDINGS: [&str; 3] = [".metadata.json", ".gz.metadata.json", ".metadata.json.gz"];
 
 /// The `metadata` folder of a table.
 #[derive(Clone, Debug)]
@@ -50,15 +51,8 @@ impl VersionFiles {
         let hint = self.hint();
         let hinted = hint.map_or(Ok(None), |version| self.version(version))?;
         let Some(mut newest) = hinted.map_or_else(|| self.list(), |v| Ok(Some(v)))? else { return Ok(None) };
-        // the hint is written after its version: a higher one means that versions, and rows, were lost
         if let Some(hint) = hint.filter(|hint| *hint > newest.version) {
-            let path = self.dir.join(format!("v{hint}.metadata.json"));
-            return Err(Error::new(
-                "invalid-table",
-                format!("the table's metadata file '{}' is missing", path.display()),
-            )
-            .with_detail(format!("Metadata file for version {hint} is missing"))
-            .with_hint(format!("restore the file, or write {} to {HINT} to go back to that version", newest.version)));
+            return Err(hint_too_high(&self.dir.display().to_string(), hint, newest.version));
         }
         while let Some(next) = newest.version.checked_add(1) {
             match self.version(next)? {
@@ -142,11 +136,18 @@ impl VersionFiles {
         if self.any().map_err(reject)? {
             return Err(CommitError::Conflict);
         }
-        self.publish(1, metadata)
+        self.publish(1, encode(metadata).map_err(reject)?)
     }
 
-    /// Creates the version after `base`, which must still be the newest version, and of the same table.
-    pub(crate) fn replace(&self, base: &VersionFile, metadata: &TableMetadata) -> Result<VersionFile, CommitError> {
+    /// Creates the version after `base`, which must still be the newest version, and of the same table; `old` is what it
+    /// holds.
+    pub(crate) fn replace(
+        &self,
+        base: &VersionFile,
+        old: &TableMetadata,
+        metadata: &TableMetadata,
+    ) -> Result<VersionFile, CommitError> {
+        encode(metadata).map_err(CommitError::Rejected)?;
         let newest = self.newest().map_err(CommitError::Rejected)?;
         if newest.as_ref() != Some(base) {
             return Err(CommitError::Conflict);
@@ -156,11 +157,11 @@ impl VersionFiles {
             .version
             .checked_add(1)
             .ok_or_else(|| CommitError::Rejected(Error::new("invalid-table", "too many versions of a table")))?;
-        self.publish(next, metadata)
+        // all who replace a version name the next one alike, whatever they set
+        self.publish(next, encode_as(metadata, old).map_err(CommitError::Rejected)?)
     }
 
-    fn publish(&self, version: u64, metadata: &TableMetadata) -> Result<VersionFile, CommitError> {
-        let (bytes, ending) = encode(metadata).map_err(CommitError::Rejected)?;
+    fn publish(&self, version: u64, (bytes, ending): (Vec<u8>, &str)) -> Result<VersionFile, CommitError> {
         let name = format!("v{version}{ending}");
         create_exclusively(&self.dir, &name, &bytes)?;
         if let Err(error) = write_atomically(&self.dir, HINT, version.to_string().as_bytes()) {
@@ -168,6 +169,13 @@ impl VersionFiles {
         }
         Ok(VersionFile { version, name })
     }
+}
+
+/// The error for a hint above the newest version: it is written after its version, so that versions, and rows, were lost.
+pub(super) fn hint_too_high(folder: &str, hint: u64, newest: u64) -> Error {
+    Error::new("invalid-table", format!("the table's metadata file '{folder}/v{hint}.metadata.json' is missing"))
+        .with_detail(format!("Metadata file for version {hint} is missing"))
+        .with_hint(format!("restore the file, or write {newest} to {HINT} to go back to that version"))
 }
 
 /// `vN` + one of the endings.

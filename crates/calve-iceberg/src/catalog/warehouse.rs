@@ -1,10 +1,43 @@
-//! The `warehouse` of a catalog: a local folder.
+//! The `warehouse` of a catalog: a folder of the local file system or of object storage.
 
 use std::path::{Component, PathBuf};
 
 use calve_types::{Error, Result};
 
-use crate::io::local_path;
+use crate::io::{Place, local_path};
+
+/// A warehouse in any storage, as locations begin with it, without slashes at the end: `s3://bucket/path` and its like as they
+/// are, local folders as [`local_warehouse`] takes them.
+///
+/// # Errors
+/// `invalid-option` if it is a relative URI, a file, or names no bucket; `not-supported` for another scheme.
+pub(super) fn warehouse(warehouse: &str, catalog: &str) -> Result<String> {
+    if !is_remote(warehouse) {
+        return local_warehouse(warehouse, catalog).map(|(location, _)| location);
+    }
+    let warehouse = warehouse.trim_end_matches('/');
+    match Place::parse(warehouse) {
+        Ok(place) if place.key.split('/').any(|part| matches!(part, "." | "..")) => {
+            let why = format!("the warehouse '{warehouse}' of catalog '{catalog}' contains '..'");
+            Err(Error::new("invalid-option", why))
+        }
+        Ok(_) => Ok(warehouse.to_owned()),
+        Err(error) if error.code == "not-supported" => {
+            let scheme = warehouse.split("://").next().unwrap_or_default();
+            Err(Error::unsupported(format!("a warehouse of scheme '{scheme}' ('{warehouse}')"))
+                .with_hint("use a local folder, 's3://', 'gs://' or 'abfss://'"))
+        }
+        Err(_) => {
+            let why = format!("the warehouse '{warehouse}' of catalog '{catalog}' names no bucket");
+            Err(Error::new("invalid-option", why).with_hint("use 's3://bucket/path'"))
+        }
+    }
+}
+
+/// Whether a warehouse is a URI of another scheme than `file`.
+pub(super) fn is_remote(warehouse: &str) -> bool {
+    warehouse.split_once("://").is_some_and(|(scheme, _)| scheme != "file" && !scheme.contains('/'))
+}
 
 /// A warehouse as locations begin with it, without slashes at the end, and its folder: from `/x`, `file:/x`,
 /// `file:///x`, or `x` in the working directory. The folder need not exist yet.

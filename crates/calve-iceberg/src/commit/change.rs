@@ -6,8 +6,9 @@ use calve_types::{Error, Result};
 use iceberg::spec::TableMetadata;
 use iceberg::{TableRequirement, TableUpdate};
 
+use super::attempt::{reload, too_many_conflicts};
 use super::retry::Retry;
-use super::{CommitError, TableOps, reload, too_many_conflicts};
+use super::{CommitError, TableOps};
 use crate::catalog::apply;
 use crate::table::Table;
 
@@ -23,13 +24,14 @@ where
     F: Fn(&Table) -> Result<Vec<TableUpdate>> + Send + Sync,
 {
     // a wrong property must not keep anybody from setting it right
-    let retry = Retry::of(table).unwrap_or_default();
+    let retry = Retry::of(table).unwrap_or(Retry::COMMITS);
+    let checks = Retry::of_checks(table).unwrap_or(Retry::CHECKS);
     let started = Instant::now();
     let mut tries = 0;
     // a try that nobody knows the outcome of, with what it would have made
     let mut doubt: Option<Doubt> = None;
     let error = loop {
-        let base = match reload(ops, table, &retry, doubt.is_some()).await {
+        let base = match reload(ops, table, doubt.is_some().then_some(&checks)).await {
             Ok(base) => base,
             Err(error) => break error,
         };
@@ -61,7 +63,7 @@ where
         }
         match retry.wait(tries, started) {
             Some(wait) => tokio::time::sleep(wait).await,
-            None => break too_many_conflicts(table, tries),
+            None => break too_many_conflicts(&format!("table '{}'", table.ident()), tries),
         }
     };
     let Some(doubt) = doubt else { return Err(error) };

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::NewFile;
 use crate::error::Context;
+use crate::manifest_names;
 use crate::schema::promoted;
 use crate::table::{Table, partition_type, rebuild};
 
@@ -89,7 +90,7 @@ impl ManifestMaker {
                         .add_file(with_promoted_partition(file, spec, &types)?, -1)
                         .context(|| format!("add the file '{}'", file.file_path()))?;
                 }
-                let manifest = writer.write_manifest_file().await.context(|| "write a manifest")?;
+                let manifest = finish(writer, table).await?;
                 lines.push(Line { manifest, added: Some(Arc::new(chunk.to_vec())) });
             }
         }
@@ -150,7 +151,7 @@ impl ManifestMaker {
         for (entry, removed) in entries.iter().zip(removed).filter(|(entry, _)| entry.is_alive()) {
             keep(&mut writer, manifest, entry, *removed, spec, &types)?;
         }
-        let manifest = writer.write_manifest_file().await.context(|| "write a manifest")?;
+        let manifest = finish(writer, table).await?;
         Ok(Line { manifest, added: None })
     }
 
@@ -180,7 +181,7 @@ impl ManifestMaker {
                 keep(&mut writer, &line.manifest, entry, deleted, spec, &types)?;
             }
         }
-        let manifest = writer.write_manifest_file().await.context(|| "write a manifest")?;
+        let manifest = finish(writer, table).await?;
         Ok(Line { manifest, added: (!added.is_empty()).then(|| Arc::new(added)) })
     }
 
@@ -192,7 +193,8 @@ impl ManifestMaker {
         let output =
             table.io().file_io().new_output(&location).context(|| format!("write the manifest '{location}'"))?;
         let (schema, _) = partition_type(metadata, spec)?;
-        let builder = ManifestWriterBuilder::new(output, Some(self.snapshot_id), schema, spec.clone());
+        let named = manifest_names::writable(spec)?.into_owned();
+        let builder = ManifestWriterBuilder::new(output, Some(self.snapshot_id), schema, named);
         Ok(match (metadata.format_version(), content) {
             (FormatVersion::V1, ManifestContentType::Data) => builder.build_v1(),
             (FormatVersion::V1, ManifestContentType::Deletes) => return Err(deletes_need_v2(table)),
@@ -202,6 +204,11 @@ impl ManifestMaker {
             (FormatVersion::V3, ManifestContentType::Deletes) => builder.build_v3_deletes(),
         })
     }
+}
+
+/// Writes what a manifest holds to its file.
+async fn finish(writer: ManifestWriter, table: &Table) -> Result<ManifestFile> {
+    writer.write_manifest_file().await.context(|| format!("write a manifest of table '{}'", table.ident()))
 }
 
 /// Writes the entry of a manifest again, as it is or as deleted by the writer's snapshot.
@@ -285,18 +292,19 @@ fn with_promoted_partition(file: &DataFile, spec: &PartitionSpec, types: &Struct
     built.map_err(|e| Error::internal(format!("cannot copy the entry of file '{}': {e}", file.file_path())))
 }
 
-struct MergeLimits {
+pub(super) struct MergeLimits {
     enabled: bool,
     target_size: u64,
     min_count: usize,
 }
 
 impl MergeLimits {
-    fn of(table: &Table) -> Result<Self> {
+    pub(super) fn of(table: &Table) -> Result<Self> {
         let number = |key: &str, default: u64| match table.property(key) {
             None => Ok(default),
             Some(value) => value.trim().parse::<u64>().map_err(|_| {
                 Error::new("invalid-option", format!("invalid value '{value}' of table property '{key}'"))
+                    .with_hint(format!("ALTER TABLE .. SET ('{key}' = '{default}'), or RESET ('{key}')"))
             }),
         };
         let min_count = number("commit.manifest.min-count-to-merge", 100)?;

@@ -3,7 +3,9 @@
 //! [`TableOps`] is the compare-and-swap of one catalog; [`commit`] re-applies an [`Operation`] on the newest version
 //! of a table until it is in, and settles what happened where the answer got lost.
 
+mod attempt;
 mod change;
+mod job;
 mod manifests;
 mod pick;
 mod producer;
@@ -12,9 +14,8 @@ mod retry;
 mod summary;
 mod validate;
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 use std::sync::Arc;
-use std::time::Instant;
 
 use async_trait::async_trait;
 use calve_types::{Error, Result};
@@ -24,9 +25,12 @@ use iceberg::{TableIdent, TableRequirement, TableUpdate};
 use crate::table::Table;
 
 pub(crate) use change::change;
+pub(crate) use job::newest_of_job;
+pub use job::{CommitMark, CommitVerdict, Earlier, JobInfo, JobSnapshot, earlier, parse_job_id, utc, verdict};
+use manifests::MergeLimits;
 pub(crate) use pick::{Picked, cherry_pick, picked, unknown_snapshot};
-use producer::Producer;
 use retry::Retry;
+use summary::Counts;
 
 /// Why a commit did not answer "committed".
 #[derive(Debug)]
@@ -58,17 +62,27 @@ pub trait TableOps: Send + Sync {
         requirements: Vec<TableRequirement>,
         updates: Vec<TableUpdate>,
     ) -> Result<Table, CommitError>;
+
+    /// Replaces the versions of several tables at once: all of them or none. Each table comes once. The new versions are in
+    /// the order of `changes`; `None` from a catalog that does not offer it, which has changed nothing then. Without changes
+    /// nothing is asked of the catalog, and the answer says whether it offers it.
+    ///
+    /// # Errors
+    /// See [`CommitError`]; of all tables together.
+    async fn commit_all(&self, _changes: Vec<TableChange>) -> Result<Option<Vec<Table>>, CommitError> {
+        Ok(None)
+    }
 }
 
-/// What one job writes into the summary of its snapshots (Flink's `FlinkSink`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobInfo {
-    /// `flink.job-id`: 32 hexadecimal digits.
-    pub job_id: String,
-    /// `flink.operator-id`: 32 hexadecimal digits.
-    pub operator_id: String,
-    /// `flink.max-committed-checkpoint-id`; [`i64::MAX`] at the end of bounded input.
-    pub checkpoint_id: i64,
+/// The change of one table in [`TableOps::commit_all`], as [`TableOps::commit`] takes it.
+#[derive(Clone, Debug)]
+pub struct TableChange {
+    /// The version that is replaced.
+    pub base: Table,
+    /// What must hold for it.
+    pub requirements: Vec<TableRequirement>,
+    /// What makes the next version.
+    pub updates: Vec<TableUpdate>,
 }
 
 /// A file to add and the partition spec it was written with ([`DataFile`] keeps its spec to itself).
@@ -136,17 +150,26 @@ pub enum Isolation {
     Snapshot,
 }
 
+/// What tells of files that others added whether rows of them may belong to a change: its condition, which it displays as.
+pub trait ConflictFilter: Send + Sync + Debug + Display {
+    /// Whether data files of `base`, each with the id of its partition spec, may have such rows; one answer for each.
+    fn may_match(&self, base: &Table, files: &[(&DataFile, i32)]) -> Vec<bool>;
+}
+
 /// Changes of rows that were computed on a snapshot: data files taken away or rewritten, and rows of others deleted by
 /// position (the Java library's `OverwriteFiles` and `RowDelta`, as row-level commands use them).
 ///
 /// The commit is a `commit-conflict` if another one, since `read`, removed a file of `removed` or a data file that
-/// `deletes` refer to, deleted rows of one, or, if [`Isolation::Serializable`], added data files.
+/// `deletes` refer to, deleted rows of one, or, if [`Isolation::Serializable`], added data files that `condition` does not
+/// rule out.
 #[derive(Clone, Debug, Default)]
 pub struct Overwrite {
     /// The branch's snapshot that the change was computed on; `None` if it had none.
     pub read: Option<i64>,
     /// What must not have happened since.
     pub isolation: Isolation,
+    /// Which rows it is about; without it all that others add is a conflict.
+    pub condition: Option<Arc<dyn ConflictFilter>>,
     /// Data files to take away, and delete files or deletion vectors that `deletes` replace. What deletes rows of these
     /// data files only goes with them.
     pub removed: Vec<FileId>,
@@ -202,6 +225,22 @@ pub struct Committed {
     pub table: Table,
     /// The new snapshot.
     pub snapshot_id: i64,
+    /// Another run of the same job had committed this write, as that snapshot: nothing was committed now, and the
+    /// operation's files are the caller's to delete.
+    pub earlier: bool,
+}
+
+/// A job's change of one table, to be committed together with others.
+#[derive(Clone, Debug)]
+pub struct JobWrite {
+    /// The version it was prepared on.
+    pub table: Table,
+    /// The branch it goes to.
+    pub branch: String,
+    /// The change.
+    pub operation: Operation,
+    /// What its snapshot says of the job.
+    pub job: JobInfo,
 }
 
 /// What a snapshot comes from, as its summary tells.
@@ -220,7 +259,7 @@ pub(crate) enum Origin<'a> {
 
 /// Commits `operation` to a branch of `table`, the version it was prepared on: re-applies it on the newest version until
 /// it is in (`commit.retry.*`), with the same snapshot id on every try. A branch that does not exist begins with main's
-/// head.
+/// head. If the answer of the catalog gets lost, the table is loaded again (`commit.status-check.*`) and asked for that id.
 ///
 /// Not to be cancelled: a future dropped here leaves the outcome unknown.
 ///
@@ -248,79 +287,30 @@ async fn commit_as(
     operation: Operation,
     origin: Origin<'_>,
 ) -> Result<Committed> {
-    let retry = Retry::of(table)?;
-    let mut producer = Producer::new(table, branch, operation, origin);
-    let started = Instant::now();
-    // Set once a try may be in without anybody knowing.
-    let mut doubt: Option<Error> = None;
-    let mut tries = 0;
-    let error = loop {
-        let base = match reload(ops, table, &retry, doubt.is_some()).await {
-            Ok(base) => base,
-            Err(error) => break error,
-        };
-        // Whatever the catalog said before: this decides.
-        if base.metadata().snapshot_by_id(producer.snapshot_id).is_some() {
-            return Ok(producer.committed(base).await);
-        }
-        let proposal = match producer.propose(&base).await {
-            Ok(proposal) => proposal,
-            Err(error) => break error,
-        };
-        tries += 1;
-        match ops.commit(&base, proposal.requirements, proposal.updates).await {
-            Ok(table) => return Ok(producer.committed(table).await),
-            Err(CommitError::Conflict) => producer.rejected(&base).await,
-            Err(CommitError::Unknown(error)) => {
-                producer.in_doubt();
-                doubt = Some(error);
-            }
-            Err(CommitError::Rejected(error)) => break error,
-        }
-        match retry.wait(tries, started) {
-            Some(wait) => tokio::time::sleep(wait).await,
-            None => break too_many_conflicts(table, tries),
-        }
-    };
-    let Some(doubt) = doubt else {
-        producer.abandon(table).await;
-        return Err(error);
-    };
-    if let Ok(base) = reload(ops, table, &retry, true).await
-        && base.metadata().snapshot_by_id(producer.snapshot_id).is_some()
-    {
-        return Ok(producer.committed(base).await);
-    }
-    let name = table.ident();
-    Err(Error::new("commit-unknown", format!("nobody knows whether the commit to table '{name}' happened: {doubt}"))
-        .with_detail(format!("The snapshot would be {}. What came last: {error}.", producer.snapshot_id))
-        .with_hint("look for the snapshot in the table's $snapshots before running the statement again"))
+    attempt::commit_one(ops, table, branch, operation, origin).await
 }
 
-fn too_many_conflicts(table: &Table, tries: u32) -> Error {
-    Error::new("commit-conflict", format!("cannot commit to table '{}': others were faster", table.ident()))
-        .with_detail(format!("The commit was tried {tries} times, and each time another one came first."))
-        .with_hint("run the statement again, or raise the table property 'commit.retry.num-retries'")
+/// Commits the changes of several tables of one catalog as [`commit`] does that of one: all of them or none. A table may
+/// come several times; its changes follow each other. `None` from a catalog that does not offer it: nothing was changed.
+///
+/// Not to be cancelled: a future dropped here leaves the outcome unknown.
+///
+/// # Errors
+/// As [`commit`], of all of them together.
+pub async fn commit_together(ops: &dyn TableOps, writes: &[JobWrite]) -> Result<Option<Vec<Committed>>> {
+    attempt::commit_all(ops, writes).await
 }
 
-/// The newest version of the table; with patience if it is needed to settle a doubt.
-async fn reload(ops: &dyn TableOps, table: &Table, retry: &Retry, patient: bool) -> Result<Table> {
-    let checks = if patient { 3 } else { 0 }; // Iceberg's `commit.status-check.num-retries`
-    let mut answer = ops.refresh(table.ident()).await;
-    for check in 1..=checks {
-        if answer.is_ok() {
-            break;
-        }
-        tokio::time::sleep(retry.pause(check)).await;
-        answer = ops.refresh(table.ident()).await;
-    }
-    let newest = answer?;
-    if newest.metadata().uuid() == table.metadata().uuid() {
-        return Ok(newest);
-    }
-    // The files were written for a table that is gone, even if one of the same name took its place.
-    let name = table.ident();
-    Err(Error::new("commit-conflict", format!("table '{name}' was dropped and created again in the meantime")))
+/// Checks the table properties that say how commits are made, so that a wrong one is told before a file is written.
+///
+/// # Errors
+/// `invalid-option`.
+pub fn check(table: &Table) -> Result<()> {
+    Retry::of(table)?;
+    Retry::of_checks(table)?;
+    MergeLimits::of(table)?;
+    Counts::new(table)?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use super::removal::{Removal, conflict};
 use super::summary::Counts;
 use super::validate::{Ground, validate};
 use super::{
-    Append, Committed, CompleteDeletes, Completed, FileId, Isolation, NewFile, Operation, Origin, Overwrite,
-    ReplacePartitions, RowDelta, pick,
+    Append, Committed, CompleteDeletes, Completed, ConflictFilter, FileId, Isolation, NewFile, Operation, Origin,
+    Overwrite, ReplacePartitions, RowDelta, pick,
 };
 use crate::error::Context;
 use crate::table::Table;
@@ -52,14 +52,14 @@ pub(crate) struct Producer<'a> {
 }
 
 /// The kinds of operations.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Shape {
     /// Adds files, and may replace delete files.
     Delta,
     /// Replaces the partitions of the added files.
     Replace,
     /// Replaces files that were read in a snapshot.
-    Overwrite { read: Option<i64>, isolation: Isolation },
+    Overwrite { read: Option<i64>, isolation: Isolation, condition: Option<Arc<dyn ConflictFilter>> },
 }
 
 /// Deletes that depend on what is live, and the head of the branch that those at hand are right for.
@@ -103,9 +103,9 @@ impl<'a> Producer<'a> {
             Operation::ReplacePartitions(ReplacePartitions { data }) => {
                 (producer.data, producer.shape) = (data, Shape::Replace);
             }
-            Operation::Overwrite(Overwrite { read, isolation, removed, data, deletes }) => {
+            Operation::Overwrite(Overwrite { read, isolation, condition, removed, data, deletes }) => {
                 (producer.data, producer.deletes, producer.removed) = (data, deletes, removed);
-                producer.shape = Shape::Overwrite { read, isolation };
+                producer.shape = Shape::Overwrite { read, isolation, condition };
             }
         }
         producer
@@ -181,9 +181,10 @@ impl<'a> Producer<'a> {
 
     /// Whether the ground of the operation is still there.
     async fn validate(&self, base: &Table, head: Option<&SnapshotRef>) -> Result<()> {
-        let Shape::Overwrite { read, isolation } = self.shape else { return Ok(()) };
+        let Shape::Overwrite { read, isolation, condition } = &self.shape else { return Ok(()) };
+        let (read, isolation, condition) = (*read, *isolation, condition.as_deref());
         let (removed, data, deletes) = (&self.removed, &self.data, &self.deletes);
-        validate(base, head, Ground { read, isolation, removed, data, deletes }).await
+        validate(base, head, Ground { read, isolation, condition, removed, data, deletes }).await
     }
 
     /// What the operation takes away.
@@ -205,7 +206,7 @@ impl<'a> Producer<'a> {
     /// The operation a snapshot is said to be, as the Java library's `operation()`: an append of files is one without
     /// deletes, and whatever adds no data is a delete.
     fn kind(&self, counts: &Counts<'_>) -> Kind {
-        match (self.shape, self.data.is_empty(), self.deletes.is_empty()) {
+        match (&self.shape, self.data.is_empty(), self.deletes.is_empty()) {
             (Shape::Replace, ..) => Kind::Overwrite,
             (Shape::Delta, _, true) => Kind::Append,
             (Shape::Delta | Shape::Overwrite { .. }, true, _) => Kind::Delete,
@@ -334,6 +335,11 @@ impl<'a> Producer<'a> {
         self.current.clear();
     }
 
+    /// It turned out that no try of unknown outcome is in.
+    pub(crate) fn settled(&mut self) {
+        self.in_doubt = false;
+    }
+
     /// No try is in and none will follow: everything written here goes.
     pub(crate) async fn abandon(self, base: &Table) {
         discard(base, self.maker.locations().iter().chain(&self.completed).map(String::as_str)).await;
@@ -355,7 +361,7 @@ impl<'a> Producer<'a> {
                 discard(&table, self.spare.iter().map(String::as_str).filter(|l| !used.contains(*l))).await;
             }
         }
-        Committed { table, snapshot_id: self.snapshot_id }
+        Committed { table, snapshot_id: self.snapshot_id, earlier: false }
     }
 
     /// The delete files that the snapshot added.

@@ -12,6 +12,7 @@ use iceberg::spec::{
 use super::manifests::{Line, ManifestMaker, promoted_partition, spec};
 use super::summary::Counts;
 use super::{FileId, NewFile};
+use crate::partition_key::partition_key;
 use crate::scan::only_data_file;
 use crate::table::{Table, partition_type};
 
@@ -19,8 +20,8 @@ use crate::table::{Table, partition_type};
 #[derive(Debug, Default)]
 pub(crate) struct Removal {
     everything: bool,
-    /// Partitions by the id of their spec.
-    partitions: HashMap<i32, HashSet<Struct>>,
+    /// Partitions by the id of their spec, and by [`partition_key`].
+    partitions: HashMap<i32, HashMap<Struct, Struct>>,
     files: HashSet<FileId>,
     /// Whether there may be data files among `files`.
     data_files: bool,
@@ -56,7 +57,7 @@ impl Removal {
                 }
             };
             let partition = promoted_partition(file, types);
-            removal.partitions.entry(*spec_id).or_default().insert(partition);
+            removal.partitions.entry(*spec_id).or_default().insert(partition_key(&partition), partition);
         }
         Ok(removal)
     }
@@ -201,7 +202,7 @@ impl Removal {
 
 /// Partitions of one spec.
 struct Partitions<'a> {
-    values: &'a HashSet<Struct>,
+    values: &'a HashMap<Struct, Struct>,
     types: StructType,
 }
 
@@ -214,7 +215,7 @@ impl Partitions<'_> {
         let fields = self.types.fields();
         let known = manifest.partitions.as_ref().filter(|summaries| summaries.len() == fields.len());
         let Some(summaries) = known.filter(|_| self.values.len() <= COMPARED) else { return true };
-        self.values.iter().any(|values| {
+        self.values.values().any(|values| {
             let mut fields = values.fields().iter().zip(fields).zip(summaries);
             fields.all(|((value, field), summary)| match value {
                 None => summary.contains_null,
@@ -224,7 +225,7 @@ impl Partitions<'_> {
     }
 
     fn contain(&self, file: &DataFile) -> bool {
-        self.values.contains(&promoted_partition(file, &self.types))
+        self.values.contains_key(&partition_key(file.partition()))
     }
 }
 

@@ -7,6 +7,7 @@ use iceberg::spec::{
     DataContentType, DataFile, DataFileFormat, Operation, PartitionSpec, StructType, Summary, TableMetadata,
 };
 
+use super::job::{CHECKPOINT_ID, JOB_ID, OPERATOR_ID, PLACE};
 use super::{NewFile, Origin};
 use crate::table::{Table, partition_type};
 use crate::write::partition::partition_path;
@@ -136,6 +137,7 @@ impl<'a> Counts<'a> {
             None => 0,
             Some(value) => value.trim().parse::<i64>().map(|n| usize::try_from(n).unwrap_or(0)).map_err(|_| {
                 Error::new("invalid-option", format!("invalid value '{value}' of table property '{LIMIT}'"))
+                    .with_hint(format!("ALTER TABLE .. SET ('{LIMIT}' = '0'), or RESET ('{LIMIT}')"))
             })?,
         };
         Ok(Self {
@@ -256,9 +258,12 @@ impl<'a> Counts<'a> {
         }
         match origin {
             Origin::Job(job) => {
-                set("flink.job-id", job.job_id.clone());
-                set("flink.operator-id", job.operator_id.clone());
-                set("flink.max-committed-checkpoint-id", job.checkpoint_id.to_string());
+                set(JOB_ID, job.job_id.clone());
+                set(OPERATOR_ID, job.operator_id.clone());
+                set(CHECKPOINT_ID, job.checkpoint_id.to_string());
+                if let Some(place) = &job.place {
+                    set(PLACE, place.clone());
+                }
             }
             Origin::Picked { snapshot_id, wap_id } => {
                 set(SOURCE_SNAPSHOT, snapshot_id.to_string());

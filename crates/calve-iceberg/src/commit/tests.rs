@@ -1,9 +1,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod faults;
+mod jobs;
 mod model;
+mod outcomes;
 mod overwrite;
 mod replace;
+mod together;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -62,6 +65,10 @@ impl Warehouse {
     }
 
     async fn partitioned(&self, with: &[(&str, &str)], partition: &[(&str, Transform)]) -> Table {
+        self.named("t", with, partition).await
+    }
+
+    async fn named(&self, name: &str, with: &[(&str, &str)], partition: &[(&str, Transform)]) -> Table {
         let columns = [
             ("id".to_owned(), LogicalType::BigInt.not_null(), None),
             ("p".to_owned(), LogicalType::Int.nullable(), None),
@@ -72,21 +79,25 @@ impl Warehouse {
             properties: with.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
             comment: None,
         };
-        self.catalog.create_table(&self.catalog.ident("db", "t").unwrap(), creation).await.unwrap()
+        self.catalog.create_table(&self.catalog.ident("db", name).unwrap(), creation).await.unwrap()
     }
 
     /// Names in the table's metadata folder, without the versions and the hint.
     fn avro_files(&self) -> BTreeSet<String> {
-        let dir = std::fs::read_dir(self.dir.path().join("db/t/metadata")).unwrap();
+        self.avro_files_of("t")
+    }
+
+    fn avro_files_of(&self, name: &str) -> BTreeSet<String> {
+        let dir = std::fs::read_dir(self.dir.path().join(format!("db/{name}/metadata"))).unwrap();
         let names = dir.map(|e| e.unwrap().file_name().into_string().unwrap());
         names.filter(|n| !n.ends_with(".metadata.json") && n != "version-hint.text").collect()
     }
 }
 
-const QUICK: [(&str, &str); 1] = [("commit.retry.min-wait-ms", "1")];
+const QUICK: [(&str, &str); 2] = [("commit.retry.min-wait-ms", "1"), ("commit.status-check.min-wait-ms", "1")];
 
 fn job() -> JobInfo {
-    JobInfo { job_id: "a".repeat(32), operator_id: "b".repeat(32), checkpoint_id: i64::MAX }
+    JobInfo { job_id: "a".repeat(32), operator_id: "b".repeat(32), checkpoint_id: i64::MAX, place: None }
 }
 
 fn file(name: &str, content: DataContentType, rows: u64, partition: Option<i32>) -> NewFile {

@@ -11,7 +11,7 @@ use iceberg::spec::{
 
 use super::manifests::{promoted_partition, spec};
 use super::removal::{conflict, referenced};
-use super::{FileId, Isolation, NewFile};
+use super::{ConflictFilter, FileId, Isolation, NewFile};
 use crate::table::{Table, partition_type};
 
 /// A change of rows that was computed on a snapshot.
@@ -20,6 +20,8 @@ pub(crate) struct Ground<'a> {
     /// That snapshot.
     pub(crate) read: Option<i64>,
     pub(crate) isolation: Isolation,
+    /// Rules out data files that others added.
+    pub(crate) condition: Option<&'a dyn ConflictFilter>,
     /// Files that are taken away.
     pub(crate) removed: &'a [FileId],
     /// Data files that are added.
@@ -39,7 +41,7 @@ pub(crate) async fn validate(base: &Table, head: Option<&SnapshotRef>, change: G
     let since = history(base, head, change.read)?;
     if change.isolation == Isolation::Serializable {
         for snapshot in since.iter().filter(|s| matches!(operation(s), Kind::Append | Kind::Overwrite)) {
-            no_new_data(base, snapshot).await?;
+            no_new_data(base, snapshot, change.condition).await?;
         }
     }
     let touched = touched(base, head, change).await?;
@@ -82,8 +84,8 @@ fn history<'a>(base: &'a Table, head: Option<&'a SnapshotRef>, read: Option<i64>
     )))
 }
 
-/// Refuses data files that a snapshot added.
-async fn no_new_data(base: &Table, snapshot: &Snapshot) -> Result<()> {
+/// Refuses data files that a snapshot added, unless the condition rules them out.
+async fn no_new_data(base: &Table, snapshot: &Snapshot, condition: Option<&dyn ConflictFilter>) -> Result<()> {
     for manifest in base.manifests(snapshot).await?.iter() {
         let new = manifest.content == ManifestContentType::Data
             && manifest.added_snapshot_id == snapshot.snapshot_id()
@@ -91,13 +93,19 @@ async fn no_new_data(base: &Table, snapshot: &Snapshot) -> Result<()> {
         if !new {
             continue;
         }
-        for entry in base.entries(manifest).await?.iter() {
-            if is_new(entry, snapshot) {
-                return Err(conflict(base, "rows were added that the statement did not see").with_detail(format!(
-                    "Found conflicting files that can contain records matching true: [{}]",
-                    entry.file_path()
-                )));
-            }
+        let entries = base.entries(manifest).await?;
+        let spec_id = manifest.partition_spec_id;
+        let new: Vec<_> = entries.iter().filter(|e| is_new(e, snapshot)).map(|e| (e.data_file(), spec_id)).collect();
+        let matching = match condition {
+            Some(condition) => condition.may_match(base, &new),
+            None => vec![true; new.len()],
+        };
+        if let Some(((file, _), _)) = new.iter().zip(matching).find(|(_, matches)| *matches) {
+            let condition = condition.map_or_else(|| "true".to_owned(), ToString::to_string);
+            return Err(conflict(base, "rows were added that the statement did not see").with_detail(format!(
+                "Found conflicting files that can contain records matching {condition}: [{}]",
+                file.file_path()
+            )));
         }
     }
     Ok(())

@@ -7,8 +7,6 @@ use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::datatypes::DataType as ArrowType;
 use calve_types::{Error, Result};
 
-use crate::error::Context;
-
 /// A map array of the type `data_type`: `lengths` says how many entries each row has, `None` for NULL.
 ///
 /// # Errors
@@ -21,10 +19,10 @@ pub(super) fn map(
 ) -> Result<ArrayRef> {
     let ArrowType::Map(entries, sorted) = data_type else { return Err(Error::internal("not a map")) };
     let ArrowType::Struct(fields) = entries.data_type() else { return Err(Error::internal("not a map")) };
-    let pairs = StructArray::try_new(fields.clone(), vec![keys, values], None).context(|| "make a map")?;
+    let pairs = StructArray::try_new(fields.clone(), vec![keys, values], None).map_err(Error::internal)?;
     let (offsets, nulls) = layout(lengths);
-    let array = MapArray::try_new(entries.clone(), offsets, pairs, nulls, *sorted).context(|| "make a map")?;
-    Ok(Arc::new(array))
+    let array = MapArray::try_new(entries.clone(), offsets, pairs, nulls, *sorted);
+    Ok(Arc::new(array.map_err(Error::internal)?))
 }
 
 /// A list array of the type `data_type`, like [`map`].
@@ -34,7 +32,7 @@ pub(super) fn map(
 pub(super) fn list(data_type: &ArrowType, lengths: &[Option<usize>], values: ArrayRef) -> Result<ArrayRef> {
     let ArrowType::List(element) = data_type else { return Err(Error::internal("not a list")) };
     let (offsets, nulls) = layout(lengths);
-    Ok(Arc::new(ListArray::try_new(element.clone(), offsets, values, nulls).context(|| "make a list")?))
+    Ok(Arc::new(ListArray::try_new(element.clone(), offsets, values, nulls).map_err(Error::internal)?))
 }
 
 fn layout(lengths: &[Option<usize>]) -> (OffsetBuffer<i32>, Option<NullBuffer>) {

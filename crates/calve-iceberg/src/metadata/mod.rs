@@ -145,8 +145,13 @@ fn snapshot(table: &Table, hints: &BTreeMap<String, String>) -> Result<Option<Sn
 
 /// Refuses to choose a snapshot of what is about all of them.
 fn refuse_choice(name: &str, hints: &BTreeMap<String, String>) -> Result<()> {
-    const CHOICES: [(&str, &str); 4] =
-        [("snapshot-id", "snapshot"), ("as-of-timestamp", "snapshot"), ("branch", "ref"), ("tag", "ref")];
+    const CHOICES: [(&str, &str); 5] = [
+        ("snapshot-id", "snapshot"),
+        ("as-of-timestamp", "snapshot"),
+        ("as-of-job-id", "snapshot"),
+        ("branch", "ref"),
+        ("tag", "ref"),
+    ];
     match CHOICES.iter().find(|(option, _)| hints.contains_key(*option)) {
         None => Ok(()),
         Some((option, what)) => {

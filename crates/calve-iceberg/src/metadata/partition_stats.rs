@@ -1,4 +1,4 @@
-//! `$partitions`: what the live files of a snapshot add up to, by partition.
+//! `$partitions`: what the live files of a snapshot add up to, by partition and partition spec.
 //!
 //! DataFusion groups the lines of the manifests, so that millions of partitions spill to disk where memory ends. A partition
 //! takes its values and eight numbers.
@@ -21,7 +21,6 @@ use iceberg::spec::{DataContentType, DataFile, SnapshotRef};
 use super::column;
 use super::files::Row;
 use super::partition_column::PartitionColumn;
-use crate::error::Context;
 use crate::table::Table;
 
 /// The columns.
@@ -34,7 +33,7 @@ pub(super) fn columns(table: &Table) -> Result<Vec<(String, DataType)>> {
     let mut columns = vec![];
     if !partition.is_empty() {
         columns.push(("partition".to_owned(), partition.data_type()?));
-        columns.push(column("spec_id", Int, false));
+        columns.push(column(SPEC, Int, false));
     }
     columns.extend([
         column("record_count", BigInt, false),
@@ -61,10 +60,13 @@ const SUMS: [&str; 7] = [
     "equality_delete_file_count",
 ];
 
+/// The column of the partition spec. Partitions of two specs are two, though their values be the same.
+const SPEC: &str = "spec_id";
+
 /// The column that says which commit a line came by: the higher, the later.
 const COMMIT: &str = "commit";
 
-/// One line for each live file: the values of its partition as columns `0`, `1`, .., what counts, and its commit.
+/// One line for each live file: the values of its partition as columns `0`, `1`, .., its spec, what counts, and its commit.
 #[derive(Debug)]
 pub(super) struct Lines {
     partition: PartitionColumn,
@@ -90,6 +92,7 @@ impl Lines {
             fields.extend(
                 parts.iter().enumerate().map(|(at, f)| Field::new(at.to_string(), f.data_type().clone(), true)),
             );
+            fields.push(Field::new(SPEC, ArrowType::Int32, false));
         } else {
             // one group of all files, and none without files
             fields.push(Field::new("0", ArrowType::Int32, true));
@@ -115,6 +118,9 @@ impl Lines {
             }
             return self.partition.values(field, rows.iter().map(|r| (r.spec_id, r.entry.data_file())), data_type);
         }
+        if name == SPEC {
+            return Ok(Arc::new(Int32Array::from_iter_values(rows.iter().map(|row| row.spec_id))));
+        }
         if name == COMMIT {
             return Ok(Arc::new(rows.iter().map(|row| self.commit(row)).collect::<Int64Array>()));
         }
@@ -136,10 +142,9 @@ impl Lines {
         })
     }
 
-    /// The snapshot that brought a file, by time, and the spec of the file; `None` if the snapshot is gone.
+    /// The snapshot that brought a file, by time; `None` if it is gone.
     fn commit(&self, row: &Row) -> Option<i64> {
-        let at = self.places.get(&row.entry.snapshot_id()?)?;
-        Some((at << 32) | i64::from(row.spec_id.max(0)))
+        self.places.get(&row.entry.snapshot_id()?).copied()
     }
 }
 
@@ -152,8 +157,8 @@ pub(super) async fn plan(
     lines: Arc<dyn TableProvider>,
 ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
     let schema = lines.schema();
-    let keys = schema.fields().iter().map(|f| f.name()).filter(|name| name.parse::<usize>().is_ok()).map(ident);
-    let keys: Vec<_> = keys.collect();
+    let is_key = |name: &&String| *name == SPEC || name.parse::<usize>().is_ok();
+    let keys: Vec<_> = schema.fields().iter().map(|f| f.name()).filter(is_key).map(ident).collect();
     let mut numbers: Vec<_> = SUMS.iter().map(|name| sum(ident(*name)).alias(*name)).collect();
     numbers.push(max(ident(COMMIT)).alias(COMMIT));
     let plan = LogicalPlanBuilder::scan("lines", provider_as_source(lines), None)?.aggregate(keys, numbers)?.build()?;
@@ -170,7 +175,7 @@ pub(super) fn rows(lines: &Lines, added_up: &RecordBatch, schema: &SchemaRef) ->
         column.ok_or_else(|| Error::internal(format!("no sum '{name}'")))
     };
     let snapshots: Vec<Option<&SnapshotRef>> =
-        number(COMMIT)?.iter().map(|c| lines.snapshots.get(usize::try_from(c? >> 32).ok()?)).collect();
+        number(COMMIT)?.iter().map(|c| lines.snapshots.get(usize::try_from(c?).ok()?)).collect();
     let column = |field: &Arc<Field>| -> Result<ArrayRef> {
         Ok(match field.name().as_str() {
             "partition" => {
@@ -178,9 +183,9 @@ pub(super) fn rows(lines: &Lines, added_up: &RecordBatch, schema: &SchemaRef) ->
                 let columns = added_up.columns().get(..lines.partition.len()).unwrap_or_default().to_vec();
                 Arc::new(StructArray::try_new(parts.clone(), columns, None).map_err(Error::internal)?)
             }
-            "spec_id" => {
-                let spec = |c: Option<i64>| i32::try_from(c.unwrap_or(0) & i64::from(u32::MAX)).unwrap_or(0);
-                Arc::new(Int32Array::from_iter_values(number(COMMIT)?.iter().map(spec)))
+            SPEC => {
+                let specs = added_up.column_by_name(SPEC).cloned();
+                specs.ok_or_else(|| Error::internal("no spec of a partition"))?
             }
             "last_updated_at" => {
                 let times = snapshots.iter().map(|s| s.map(|s| s.timestamp_ms().saturating_mul(1000)));
@@ -194,5 +199,5 @@ pub(super) fn rows(lines: &Lines, added_up: &RecordBatch, schema: &SchemaRef) ->
     };
     let columns: Vec<ArrayRef> = schema.fields().iter().map(column).collect::<Result<_>>()?;
     let options = arrow::record_batch::RecordBatchOptions::new().with_row_count(Some(added_up.num_rows()));
-    RecordBatch::try_new_with_options(schema.clone(), columns, &options).context(|| "read a metadata table")
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(Error::internal)
 }

@@ -36,7 +36,7 @@ impl LazyTable {
 
     async fn rows(&self, state: &dyn Session) -> datafusion::common::Result<Rows> {
         let scope = self.scope.clone();
-        let columns = || FileColumns::new(&self.table).map_err(external);
+        let columns = || FileColumns::new(&self.table).map(Arc::new).map_err(external);
         Ok(match self.kind {
             Kind::Snapshots => Rows::Log(log::snapshots),
             Kind::History => Rows::Log(log::history),

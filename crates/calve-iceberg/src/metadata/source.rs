@@ -36,9 +36,9 @@ pub(super) enum Rows {
     /// Lines of manifest lists.
     Manifests(Scope),
     /// Live files in manifests.
-    Files(Scope, Content, FileColumns),
+    Files(Scope, Content, Arc<FileColumns>),
     /// All lines of manifests.
-    Entries(Scope, FileColumns),
+    Entries(Scope, Arc<FileColumns>),
     /// What `$partitions` adds up.
     Lines(Scope, Arc<Lines>),
     /// What a plan over [`Rows::Lines`] makes of them.
@@ -48,7 +48,7 @@ pub(super) enum Rows {
 /// The rows of a metadata table of one version of a table.
 pub(super) struct Source {
     table: Table,
-    rows: Arc<Rows>,
+    rows: Rows,
     /// The columns that are asked for.
     schema: SchemaRef,
 }
@@ -56,17 +56,19 @@ pub(super) struct Source {
 impl Source {
     /// `schema` is some of the columns, in any order.
     pub fn new(table: Table, rows: Rows, schema: SchemaRef) -> Self {
-        Self { table, rows: Arc::new(rows), schema }
+        Self { table, rows, schema }
     }
 
     fn batches(&self, context: Arc<TaskContext>) -> BoxStream<'static, datafusion::common::Result<RecordBatch>> {
-        let (table, rows, schema) = (self.table.clone(), self.rows.clone(), self.schema.clone());
-        match self.rows.as_ref() {
-            Rows::Log(_) => through_datafusion(stream::once(async move {
-                let Rows::Log(columns) = rows.as_ref() else { return Err(Error::internal("not a log")) };
-                // all columns are there, in order, where one is asked for
-                columns(&table, &schema).and_then(|columns| batch(&schema, columns, 0))
-            })),
+        let (table, schema) = (self.table.clone(), self.schema.clone());
+        match &self.rows {
+            Rows::Log(columns) => {
+                let columns = *columns;
+                through_datafusion(stream::once(async move {
+                    // all columns are there, in order, where one is asked for
+                    columns(&table, &schema).and_then(|columns| batch(&schema, columns, 0))
+                }))
+            }
             Rows::Manifests(scope) => {
                 let lists = scope.snapshots(&table).then(move |snapshot| {
                     let (table, schema) = (table.clone(), schema.clone());
@@ -82,24 +84,21 @@ impl Source {
                 });
                 through_datafusion(lists)
             }
-            Rows::Files(scope, content, _) => {
-                let content = *content;
+            Rows::Files(scope, content, columns) => {
+                let (content, columns) = (*content, columns.clone());
                 let has = move |manifest: &ManifestFile| match content {
                     Content::All => true,
                     Content::Data => manifest.content == ManifestContentType::Data,
                     Content::Deletes => manifest.content == ManifestContentType::Deletes,
                 };
-                let array = move |taken: &[Row], field: &Arc<Field>| match rows.as_ref() {
-                    Rows::Files(_, _, columns) => columns.array(taken, field.name(), field.data_type()),
-                    _ => Err(Error::internal("not files")),
-                };
+                let array =
+                    move |taken: &[Row], field: &Arc<Field>| columns.array(taken, field.name(), field.data_type());
                 through_datafusion(lines(table.clone(), scope.manifests(table), has, true, schema, array))
             }
-            Rows::Entries(scope, _) => {
-                let array = move |taken: &[Row], field: &Arc<Field>| match rows.as_ref() {
-                    Rows::Entries(_, columns) => entry(columns, taken, field.name(), field.data_type()),
-                    _ => Err(Error::internal("not entries")),
-                };
+            Rows::Entries(scope, columns) => {
+                let columns = columns.clone();
+                let array =
+                    move |taken: &[Row], field: &Arc<Field>| entry(&columns, taken, field.name(), field.data_type());
                 through_datafusion(lines(table.clone(), scope.manifests(table), |_| true, false, schema, array))
             }
             Rows::Lines(scope, of) => {

@@ -11,7 +11,7 @@ use iceberg::spec::{
 };
 
 use super::*;
-use crate::catalog::{Catalog, TableCreation, open};
+use crate::catalog::{self, Catalog, TableCreation, open};
 use crate::commit::{Append, JobInfo, NewFile, Operation, RowDelta, commit};
 use crate::schema::to_iceberg;
 
@@ -41,7 +41,7 @@ async fn fixture(partition: &[(&str, Transform)]) -> Fixture {
 
 impl Fixture {
     async fn commit(&mut self, branch: &str, operation: Operation) -> i64 {
-        let job = JobInfo { job_id: "a".repeat(32), operator_id: "b".repeat(32), checkpoint_id: 1 };
+        let job = JobInfo { job_id: "a".repeat(32), operator_id: "b".repeat(32), checkpoint_id: 1, place: None };
         let done = commit(&*self.catalog, &self.table, branch, operation, &job).await.unwrap();
         self.table = done.table;
         done.snapshot_id
@@ -464,4 +464,28 @@ async fn partitions_spill() {
         records += counts.as_primitive::<arrow::datatypes::Int64Type>().iter().flatten().sum::<i64>();
     }
     assert_eq!((partitions, records), (FILES, 2 * FILES as i64));
+}
+
+#[tokio::test]
+async fn partitions_of_two_specs_are_two_though_their_values_be_the_same() {
+    let mut f = fixture(&[("data", Transform::Identity)]).await;
+    let mut null = file("a", DataContentType::Data, 2, Some("x"));
+    let mut builder = crate::table::rebuild(&null.file, 0);
+    null.file = builder.partition(Struct::from_iter([None])).build().unwrap();
+    f.commit("main", Operation::Append(Append { data: vec![null] })).await;
+    let drop = catalog::alter::Alteration {
+        partition: vec![catalog::alter::SpecChange::Drop(catalog::alter::PartitionRef::Name("data".into()))],
+        ..Default::default()
+    };
+    f.table = catalog::alter::alter(&*f.catalog, &f.table, |_| Ok(drop.clone())).await.unwrap();
+    let spec_id = f.table.metadata().default_partition_spec_id();
+    for name in ["b", "c"] {
+        let mut bare = file(name, DataContentType::Data, 3, None);
+        bare.spec_id = spec_id;
+        f.commit("main", Operation::Append(Append { data: vec![bare] })).await;
+    }
+    let rows = f.rows("partitions", &["partition.data", "spec_id", "record_count", "file_count"]).await;
+    let mut rows: Vec<&str> = rows.lines().collect();
+    rows.sort_unstable();
+    assert_eq!(rows, [" | 0 | 2 | 1", " | 1 | 6 | 2"]);
 }

@@ -71,7 +71,8 @@ impl FileColumns {
                 _ => return Err(unreadable("its struct is gone".to_owned())),
             }
         }
-        let conversion = conversion(stored, from, &field.field_type, target.data_type()).map_err(unreadable)?;
+        let times = self.columns.times(index);
+        let conversion = conversion(stored, from, &field.field_type, target.data_type(), times).map_err(unreadable)?;
         let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(root.name(), place.column));
         if place.path.is_empty() && self.may_prune(field.id, target.data_type()) {
             // plain columns and casts are what DataFusion prunes row groups and pages by

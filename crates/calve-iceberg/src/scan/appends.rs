@@ -7,7 +7,8 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use iceberg::spec::{ManifestContentType, ManifestFile, ManifestStatus, Operation, SnapshotRef, TableMetadata};
 
-use super::plan::{CONCURRENT_MANIFESTS, FileTask, live_entries, with_deletes};
+use super::delete_index::DeleteIndex;
+use super::plan::{CONCURRENT_MANIFESTS, FileTask, MEASURED_FILES, live_entries, needed_metrics, tasks};
 use super::prune::{Pruner, kept};
 use crate::table::Table;
 
@@ -33,6 +34,12 @@ pub(crate) fn appends(metadata: &TableMetadata, from: Option<i64>, to: &Snapshot
     }
     match from {
         None => Ok(appends),
+        Some(from) if from == to.snapshot_id() => Err(Error::new(
+            "invalid-option",
+            format!("the start and the end of the changes are the same snapshot {from}"),
+        )
+        .with_detail(format!("Starting snapshot (exclusive) {from} is not a parent ancestor of end snapshot {from}"))
+        .with_hint("the changes begin behind the start: choose an older snapshot or tag as the start")),
         Some(from) => Err(Error::new(
             "invalid-option",
             format!("snapshot {from} is not an ancestor of snapshot {}", to.snapshot_id()),
@@ -71,10 +78,12 @@ pub(crate) async fn plan_appends(
     let manifests: Vec<Vec<ManifestFile>> = stream::iter(loads).buffered(CONCURRENT_MANIFESTS).try_collect().await?;
     let manifests: Vec<&ManifestFile> = manifests.iter().flatten().collect();
     let keep = pruner.map(|p| p.manifests(&manifests));
-    let mut data = live_entries(table, &kept(manifests, keep)).await?;
+    let manifests = kept(manifests, keep);
+    let metrics = needed_metrics(&manifests, pruner.into_iter().flat_map(Pruner::columns), MEASURED_FILES);
+    let mut data = live_entries(table, &manifests, metrics).await?;
     data.retain(|(entry, _)| {
         entry.status() == ManifestStatus::Added && entry.snapshot_id().is_some_and(|id| ids.contains(&id))
     });
     let keep = pruner.map(|p| p.files(&data.iter().map(|(e, spec)| (e.data_file(), *spec)).collect::<Vec<_>>()));
-    with_deletes(table, kept(data, keep), &[]).await
+    tasks(kept(data, keep), &DeleteIndex::default())
 }

@@ -7,8 +7,9 @@ use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Fields, Schema as
 use calve_types::{Error, Result};
 use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
 use datafusion::physical_expr::expressions::Column;
-use iceberg::spec::{NameMapping, NestedFieldRef};
+use iceberg::spec::{NameMapping, NestedFieldRef, PrimitiveType, Type};
 
+use super::convert::Times;
 use super::options::ScanOptions;
 use super::rows::RowColumn;
 use crate::table::Table;
@@ -31,7 +32,7 @@ impl ScanContext {
 }
 
 /// The columns a scan can read from a file: those of the table, those about rows, then key columns of equality deletes
-/// that are not among them (dropped ones, or fields of structs).
+/// that are not among them (dropped ones, fields of structs, and times, which the table's columns do not have in full).
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) fields: Vec<NestedFieldRef>,
@@ -53,15 +54,19 @@ impl Columns {
         let mut arrow: Vec<Field> = fields.iter().map(plain_field).collect::<Result<_>>()?;
         let mut by_id: HashMap<i32, usize> = fields.iter().enumerate().map(|(i, f)| (f.id, i)).collect();
         for id in keys {
-            if !by_id.contains_key(id) {
-                let field = field_of_any_schema(table, *id)?;
+            let field = field_of_any_schema(table, *id)?;
+            if !by_id.contains_key(id) || *field.field_type == Type::Primitive(PrimitiveType::Time) {
                 by_id.insert(*id, fields.len());
                 arrow.push(plain_field(&field)?.with_nullable(true));
                 fields.push(field);
             }
         }
         // not a name anything else can have
-        let named = fields.iter().zip(arrow).map(|(f, a)| a.with_name(format!("\0{}", f.id)));
+        let name = |(index, field): (usize, &NestedFieldRef)| match index < table_columns {
+            true => format!("\0{}", field.id),
+            false => format!("\0\0{}", field.id),
+        };
+        let named = fields.iter().enumerate().map(name).zip(arrow).map(|(name, field)| field.with_name(name));
         let schema = Arc::new(ArrowSchema::new(named.collect::<Vec<_>>()));
         Ok(Self { fields, schema, by_id, table_columns })
     }
@@ -71,7 +76,12 @@ impl Columns {
         columns.into_iter().all(|column| column.index() < self.table_columns)
     }
 
-    /// The position of the column with this id.
+    /// How much of a time in a column is read.
+    pub(crate) fn times(&self, index: usize) -> Times {
+        if index < self.table_columns { Times::Millis } else { Times::Exact }
+    }
+
+    /// The position of the column with this id, of a key column if there is one.
     ///
     /// # Errors
     /// An internal error if the scan was not made with it.

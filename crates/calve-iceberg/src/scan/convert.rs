@@ -7,9 +7,9 @@ use arrow::array::{
 };
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Fields, TimeUnit};
+use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Fields, Time64MicrosecondType, TimeUnit};
 use datafusion::common::{Result as DfResult, ScalarValue, exec_datafusion_err};
-use iceberg::spec::{Literal, NestedField, Type};
+use iceberg::spec::{Literal, NestedField, PrimitiveType, Type};
 
 use super::layout::FileField;
 use super::literal::{primitive, scalar};
@@ -21,6 +21,8 @@ pub(crate) enum Conversion {
     Same,
     /// A primitive to this type.
     Cast(ArrowType),
+    /// A time to milliseconds: what is finer is cut off.
+    Millis,
     /// A struct to these fields.
     Struct(Fields, Vec<Child>),
     /// A list with this element.
@@ -38,6 +40,15 @@ pub(crate) enum Child {
     Constant(ScalarValue),
 }
 
+/// How much of a time is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Times {
+    /// What Flink reads: milliseconds.
+    Millis,
+    /// All of it, which keys of equality deletes are compared by.
+    Exact,
+}
+
 /// The conversion of a file's column of Arrow type `from` to `target`, the table's Arrow field of the Iceberg type `to`.
 ///
 /// # Errors
@@ -47,6 +58,7 @@ pub(crate) fn conversion(
     from: &ArrowType,
     to: &Type,
     target: &ArrowType,
+    times: Times,
 ) -> Result<Conversion, String> {
     let mismatch = || format!("{from} stored for {target}");
     Ok(match (to, from, target) {
@@ -57,7 +69,7 @@ pub(crate) fn conversion(
                 children.push(match found.and_then(|i| Some((i, file.children.get(i)?, stored.get(i)?))) {
                     Some((i, child, stored)) => Child::File(
                         i,
-                        conversion(child, stored.data_type(), &field.field_type, target.data_type())
+                        conversion(child, stored.data_type(), &field.field_type, target.data_type(), times)
                             .map_err(|e| format!("{e} in field '{}'", field.name))?,
                     ),
                     None => Child::Constant(missing(field, target)?),
@@ -67,7 +79,8 @@ pub(crate) fn conversion(
         }
         (Type::List(list), ArrowType::List(stored), ArrowType::List(target)) => {
             let child = file.children.first().ok_or_else(mismatch)?;
-            let element = conversion(child, stored.data_type(), &list.element_field.field_type, target.data_type())?;
+            let element =
+                conversion(child, stored.data_type(), &list.element_field.field_type, target.data_type(), times)?;
             Conversion::List(target.clone(), Box::new(element))
         }
         (Type::Map(map), ArrowType::Map(stored, _), ArrowType::Map(target, _)) => {
@@ -80,10 +93,15 @@ pub(crate) fn conversion(
             else {
                 return Err(mismatch());
             };
-            let key = conversion(file_key, key.data_type(), &map.key_field.field_type, target_key.data_type())?;
-            let value =
-                conversion(file_value, value.data_type(), &map.value_field.field_type, target_value.data_type())?;
+            let key = conversion(file_key, key.data_type(), &map.key_field.field_type, target_key.data_type(), times)?;
+            let of_value = &map.value_field.field_type;
+            let value = conversion(file_value, value.data_type(), of_value, target_value.data_type(), times)?;
             Conversion::Map(target.clone(), Box::new((key, value)))
+        }
+        (Type::Primitive(PrimitiveType::Time), ArrowType::Time64(_), ArrowType::Time64(TimeUnit::Microsecond))
+            if times == Times::Millis =>
+        {
+            Conversion::Millis
         }
         (Type::Primitive(_), from, target) if from == target => Conversion::Same,
         (Type::Primitive(_), from, target) if is_readable(from, target) => Conversion::Cast(target.clone()),
@@ -187,6 +205,11 @@ impl Conversion {
         Ok(match self {
             Self::Same => array.clone(),
             Self::Cast(to) => cast(array, to)?,
+            Self::Millis => {
+                let times = cast(array, &ArrowType::Time64(TimeUnit::Microsecond))?;
+                let times = times.as_primitive_opt::<Time64MicrosecondType>().ok_or_else(wrong)?;
+                Arc::new(times.unary::<_, Time64MicrosecondType>(in_millis))
+            }
             Self::Struct(fields, children) => {
                 let source = array.as_struct_opt().ok_or_else(wrong)?;
                 let columns = children
@@ -226,6 +249,11 @@ impl Conversion {
             }
         })
     }
+}
+
+/// A time in microseconds without what is finer than milliseconds, as Flink's connector reads it.
+pub(crate) fn in_millis(micros: i64) -> i64 {
+    micros - micros.rem_euclid(1_000)
 }
 
 fn cast(array: &ArrayRef, to: &ArrowType) -> DfResult<ArrayRef> {

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use calve_types::{Error, Result};
 use datafusion::common::ScalarValue;
-use iceberg::spec::{DataContentType, DataFile, DataFileFormat, Literal, ManifestEntryRef, PrimitiveLiteral, Struct};
+use iceberg::spec::{DataContentType, DataFile, DataFileFormat, ManifestEntryRef, PrimitiveLiteral, Struct};
 use ordered::disjoint;
 
 use super::context::{field_of_any_schema, plain_field};
 use super::deletes::{DeleteFile, FILE_PATH, FileDeletes, KeyDeletes, PositionDeletes};
-use super::literal::scalar;
+use super::literal::bound;
+use crate::partition_key::partition_key;
 use crate::table::Table;
 
 /// A partition of a spec.
-type PartitionKey = (i32, Vec<Option<Literal>>);
+type PartitionKey = (i32, Struct);
 
 /// Delete files by what they apply to.
 #[derive(Debug, Default)]
@@ -58,7 +59,7 @@ impl DeleteIndex {
             let sequence = super::plan::sequence(&entry)?;
             let delete = DeleteFile { entry, sequence };
             let file = delete.file();
-            let partition = || (spec_id, partition_values(file.partition()));
+            let partition = || (spec_id, partition_key(file.partition()));
             match file.content_type() {
                 DataContentType::PositionDeletes if file.file_format() == DataFileFormat::Puffin => {
                     index.add_vector(delete)?;
@@ -119,10 +120,16 @@ impl DeleteIndex {
         Ok(())
     }
 
+    /// The ids of the columns by whose bounds it is found out which deletes apply to a file.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = i32> {
+        let groups = self.global_keys.iter().chain(self.keys_by_partition.values().flatten());
+        groups.flat_map(|group| group.bounds.iter().map(|key| key.id))
+    }
+
     /// What applies to a data file.
     pub(crate) fn for_file(&self, file: &DataFile, spec_id: i32, sequence: i64) -> FileDeletes {
         let mut deletes = FileDeletes::default();
-        let partition = (spec_id, partition_values(file.partition()));
+        let partition = (spec_id, partition_key(file.partition()));
         let local = self.keys_by_partition.get(&partition).into_iter().flatten();
         for group in self.global_keys.iter().chain(local) {
             if group.newest > sequence && group.may_hit(file) {
@@ -151,16 +158,6 @@ pub(crate) fn only_data_file(file: &DataFile) -> Option<String> {
         let (lower, upper) = (bound(file.lower_bounds())?, bound(file.upper_bounds())?);
         (lower == upper).then_some(lower)
     })
-}
-
-/// Partition values in the widest type, since the type of a partition field may have been promoted between two manifests.
-fn partition_values(partition: &Struct) -> Vec<Option<Literal>> {
-    let wide = |literal: &Literal| match literal {
-        Literal::Primitive(PrimitiveLiteral::Int(v)) => Literal::long(i64::from(*v)),
-        Literal::Primitive(PrimitiveLiteral::Float(v)) => Literal::double(f64::from(v.0)),
-        other => other.clone(),
-    };
-    partition.fields().iter().map(|value| value.as_ref().map(wide)).collect()
 }
 
 impl KeyGroup {
@@ -196,11 +193,7 @@ fn range(file: &DataFile, id: i32, data_type: &arrow::datatypes::DataType) -> Op
     if data_type.is_floating() {
         return None;
     }
-    let bound = |bounds: &HashMap<i32, iceberg::spec::Datum>| {
-        let datum = bounds.get(&id)?;
-        scalar(datum.literal(), datum.data_type(), data_type)
-    };
-    Some((bound(file.lower_bounds())?, bound(file.upper_bounds())?))
+    Some((bound(file.lower_bounds(), id, data_type)?, bound(file.upper_bounds(), id, data_type)?))
 }
 
 /// Ranges of values of one type.

@@ -10,19 +10,15 @@ use calve_types::{Error, Result};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::{StreamExt, TryStreamExt, stream};
-use iceberg::spec::{DataFile, DataFileFormat, ManifestEntryRef, NestedField, NestedFieldRef, PrimitiveType, Type};
+use iceberg::spec::{DataFile, ManifestEntryRef, NestedField, NestedFieldRef, PrimitiveType, Type};
 use object_store::ObjectStoreExt;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
 use roaring::RoaringTreemap;
 use tokio::sync::OnceCell;
 
 use super::context::{ScanContext, field_of_any_schema, plain_field};
-use super::convert::{conversion, descend, missing};
 use super::formats::columns_of;
 use super::guard::guarded;
 use super::keytable::KeyTable;
-use super::layout::Layout;
 use super::reader;
 
 /// How many delete files are read at a time.
@@ -116,9 +112,11 @@ impl FileDeletes {
 type PositionsByPath = HashMap<String, Vec<(i64, RoaringTreemap)>>;
 
 /// Position delete files that apply to the same data files.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PositionDeletes {
     files: Vec<DeleteFile>,
+    /// The newest sequence number: every data file asks for it.
+    newest: i64,
     /// Whether they are about one data file only.
     of_one_file: bool,
     loaded: OnceCell<Loaded<PositionsByPath>>,
@@ -134,12 +132,13 @@ struct Loaded<T> {
 impl PositionDeletes {
     /// Files about one data file only, or about those of a partition.
     pub(crate) fn new(files: Vec<DeleteFile>, of_one_file: bool) -> Self {
-        Self { files, of_one_file, loaded: OnceCell::new() }
+        let newest = files.iter().map(|f| f.sequence).max().unwrap_or(i64::MIN);
+        Self { files, newest, of_one_file, loaded: OnceCell::new() }
     }
 
     /// The newest sequence number.
     pub(crate) fn newest(&self) -> i64 {
-        self.files.iter().map(|f| f.sequence).max().unwrap_or(i64::MIN)
+        self.newest
     }
 
     /// Sequence numbers and positions for one data file.
@@ -280,64 +279,8 @@ async fn read_columns(
     fields: &[NestedFieldRef],
 ) -> Result<Vec<Vec<ArrayRef>>> {
     let file = delete.file();
-    if file.file_format() != DataFileFormat::Parquet {
-        let columns = columns_of(&context.table, context.mapping.as_ref(), file, fields).await?;
-        return columns.try_collect().await;
-    }
-    let mut reader = reader::open(context.table.io(), file)?;
-    let footer = reader::footer(&mut reader, file).await?;
-    let metadata =
-        ArrowReaderMetadata::try_new(footer, ArrowReaderOptions::new()).map_err(|e| reader::unreadable(file, &e))?;
-    let schema = metadata.schema().clone();
-    let layout = Layout::new(&schema, context.mapping.as_ref(), context.table.metadata().current_schema());
-    let builder = ParquetRecordBatchStreamBuilder::new_with_metadata(reader, metadata);
-
-    let mut sources = Vec::with_capacity(fields.len());
-    for field in fields {
-        let target = plain_field(field)?;
-        let unreadable = |why| reader::unreadable(file, &format!("field '{}': {why}", field.name));
-        let place = layout.place(field.id).cloned().or_else(|| {
-            // position delete files of some writers have only the names
-            let column = schema.index_of(&field.name).ok().filter(|_| field.id >= POSITION)?;
-            Some(super::layout::Place { column, path: Vec::new() })
-        });
-        sources.push(match place.and_then(|place| Some((layout.field(&place)?.clone(), place))) {
-            Some((stored, place)) => {
-                let mut from = schema.field(place.column).data_type();
-                for child in &place.path {
-                    if let arrow::datatypes::DataType::Struct(fields) = from {
-                        from = fields.get(*child).map_or(from, |f| f.data_type());
-                    }
-                }
-                let how = conversion(&stored, from, &field.field_type, target.data_type()).map_err(unreadable)?;
-                Ok((place, how))
-            }
-            // a full-row delete from before the column was added
-            None => Err(missing(field, &target.with_nullable(field.id < POSITION)).map_err(unreadable)?),
-        });
-    }
-    let roots: Vec<usize> = {
-        let mut roots: Vec<_> = sources.iter().flatten().map(|(place, _)| place.column).collect();
-        roots.sort_unstable();
-        roots.dedup();
-        roots
-    };
-    let mask = ProjectionMask::roots(builder.parquet_schema(), roots.iter().copied());
-    let mut batches = builder.with_projection(mask).build().map_err(|e| reader::unreadable(file, &e))?;
-    let mut all = Vec::new();
-    while let Some(batch) = batches.next().await {
-        let batch = batch.map_err(|e| reader::unreadable(file, &e))?;
-        let columns = sources.iter().map(|source| match source {
-            Ok((place, how)) => {
-                let root = roots.iter().position(|r| *r == place.column).and_then(|i| batch.columns().get(i));
-                let root = root.ok_or_else(|| Error::internal("a column that was not read"))?;
-                let value = descend(root, &place.path).and_then(|array| how.apply(&array));
-                value.map_err(|e| reader::unreadable(file, &e))
-            }
-            Err(constant) => constant.to_array_of_size(batch.num_rows()).map_err(|e| reader::unreadable(file, &e)),
-        });
-        all.push(columns.collect::<Result<Vec<_>>>()?);
-    }
+    let columns = columns_of(&context.table, context.mapping.as_ref(), file, fields).await?;
+    let all: Vec<Vec<ArrayRef>> = columns.try_collect().await?;
     let rows: usize = all.iter().filter_map(|columns| columns.first()).map(|c| c.len()).sum();
     if rows as u64 != file.record_count() {
         let expected = file.record_count();
@@ -357,7 +300,8 @@ async fn deletion_vector(context: &ScanContext, file: &DataFile) -> Result<Roari
     let (start, length) = range.ok_or_else(|| wrong(&"no offset and length in its manifest"))?;
     let end = start.checked_add(length).ok_or_else(|| wrong(&"offset and length are too large"))?;
     let path = context.table.io().object_path(file.file_path())?;
-    let blob = context.table.io().object_store().get_range(&path, start..end).await.map_err(|e| wrong(&e))?;
+    let blob = context.table.io().object_store().get_range(&path, start..end).await;
+    let blob = blob.map_err(|e| reader::unreadable_because(file, &e))?;
     let parsed = parse_vector(&blob).map_err(|why| wrong(&why))?;
     if parsed.len() != file.record_count() {
         let (found, expected) = (parsed.len(), file.record_count());

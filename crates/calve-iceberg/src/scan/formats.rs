@@ -1,5 +1,5 @@
 //! Reading files that are not Parquet: Avro and ORC. Columns are found by field id and deletes applied exactly as in
-//! Parquet files; only the decoding differs.
+//! Parquet files; only the decoding differs. [`columns_of`] reads some columns of a file of any format.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,12 +19,14 @@ use datafusion::physical_expr::utils::collect_columns;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use iceberg::spec::{DataFile, DataFileFormat, NameMapping, NestedFieldRef};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
 use roaring::RoaringTreemap;
 
 use super::adapter::{FileColumns, FileName};
 use super::avro::AvroFile;
 use super::context::plain_field;
-use super::convert::{Conversion, conversion, descend, missing};
+use super::convert::{Conversion, Times, conversion, descend, missing};
 use super::deletes::POSITION;
 use super::external;
 use super::layout::{Layout, Place};
@@ -129,17 +131,7 @@ pub(super) async fn open(open: Open, range: Option<&FileRange>) -> DfResult<BoxS
             futures::future::ready(batch)
         })
         .boxed();
-    if key_columns.is_empty() {
-        return Ok(batches);
-    }
-    let live = Arc::new(LiveRows { context: open.context.clone(), task: of_file, columns, key_columns });
-    Ok(batches
-        .and_then(move |batch| {
-            let live = live.clone();
-            async move { live.filter(&batch).await.map_err(external) }
-        })
-        .try_filter(|batch| futures::future::ready(batch.num_rows() > 0))
-        .boxed())
+    Ok(LiveRows { context: open.context.clone(), task: of_file, columns, key_columns }.of(batches))
 }
 
 /// Columns of a file, and expressions over those.
@@ -233,35 +225,60 @@ fn live_runs(deleted: &RoaringTreemap, first: u64, count: usize) -> Vec<Range<u6
 /// field.
 ///
 /// # Errors
-/// `not-supported` for other formats; `io`, naming the file, for one that is missing or damaged, and for values that are
-/// not of the fields' types.
+/// `not-supported` for formats Iceberg does not have; `io`, naming the file, for one that is missing or damaged, and for
+/// values that are not of the fields' types.
 pub(crate) async fn columns_of(
     table: &Table,
     mapping: Option<&NameMapping>,
     file: &DataFile,
     fields: &[NestedFieldRef],
 ) -> Result<BoxStream<'static, Result<Vec<ArrayRef>>>> {
-    let opened = FormatFile::open(table, file).await?;
-    let physical = opened.schema().clone();
-    let layout = Layout::by_names(&physical, mapping, table.metadata().current_schema());
-    let mut sources = Vec::with_capacity(fields.len());
-    for field in fields {
-        sources.push(Source::new(field, &layout, &physical).map_err(|why| {
-            let name = &field.name;
-            unreadable(file, &format!("field '{name}': {why}"))
-        })?);
-    }
-    let wanted: BTreeSet<usize> = sources.iter().filter_map(Source::column).collect();
-    let wanted: Vec<usize> = wanted.into_iter().collect();
+    let current = table.metadata().current_schema();
     let data = file.clone();
-    let rows = opened.read(&wanted, None, file);
-    Ok(rows
-        .map(move |rows| {
-            let batch = rows?.batch;
-            let arrays = sources.iter().map(|source| source.array(&batch, &wanted));
-            arrays.collect::<DfResult<Vec<_>>>().map_err(|e| unreadable(&data, &e.strip_backtrace()))
-        })
-        .boxed())
+    if file.file_format() == DataFileFormat::Parquet {
+        let mut reader = reader::open(table.io(), file)?;
+        let footer = reader::footer(&mut reader, file).await?;
+        let stored =
+            ArrowReaderMetadata::try_new(footer, ArrowReaderOptions::new()).map_err(|e| unreadable(file, &e))?;
+        let layout = Layout::new(stored.schema(), mapping, current);
+        let sources = Sources::new(fields, &layout, stored.schema(), file)?;
+        let builder = ParquetRecordBatchStreamBuilder::new_with_metadata(reader, stored);
+        let mask = ProjectionMask::roots(builder.parquet_schema(), sources.wanted.iter().copied());
+        let batches = builder.with_projection(mask).build().map_err(|e| unreadable(file, &e))?;
+        let arrays = move |batch: parquet::errors::Result<RecordBatch>| {
+            sources.arrays(&batch.map_err(|e| unreadable(&data, &e))?, &data)
+        };
+        return Ok(batches.map(arrays).boxed());
+    }
+    let opened = FormatFile::open(table, file).await?;
+    let layout = Layout::by_names(opened.schema(), mapping, current);
+    let sources = Sources::new(fields, &layout, opened.schema(), file)?;
+    let rows = opened.read(&sources.wanted, None, file);
+    Ok(rows.map(move |rows| sources.arrays(&rows?.batch, &data)).boxed())
+}
+
+/// Where the values of some fields come from.
+struct Sources {
+    each: Vec<Source>,
+    /// The columns of the file that are read, ascending.
+    wanted: Vec<usize>,
+}
+
+impl Sources {
+    fn new(fields: &[NestedFieldRef], layout: &Layout, physical: &SchemaRef, file: &DataFile) -> Result<Self> {
+        let source = |field: &NestedFieldRef| {
+            let wrong = |why: String| unreadable(file, &format!("field '{}': {why}", field.name));
+            Source::new(field, layout, physical).map_err(wrong)
+        };
+        let each = fields.iter().map(source).collect::<Result<Vec<_>>>()?;
+        let wanted: BTreeSet<usize> = each.iter().filter_map(Source::column).collect();
+        Ok(Self { each, wanted: wanted.into_iter().collect() })
+    }
+
+    fn arrays(&self, batch: &RecordBatch, file: &DataFile) -> Result<Vec<ArrayRef>> {
+        let arrays = self.each.iter().map(|source| source.array(batch, &self.wanted));
+        arrays.collect::<DfResult<Vec<_>>>().map_err(|e| unreadable(file, &e.strip_backtrace()))
+    }
 }
 
 /// Where the values of a field come from.
@@ -289,7 +306,7 @@ impl Source {
                 from = fields.get(*child).map_or(from, |f| f.data_type());
             }
         }
-        let how = conversion(stored, from, &field.field_type, target.data_type())?;
+        let how = conversion(stored, from, &field.field_type, target.data_type(), Times::Exact)?;
         Ok(Self::File(place, how))
     }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::Schema as ArrowSchema;
 use calve_types::{Error, Result};
 use datafusion::common::Result as DfResult;
 use datafusion::common::config::TableParquetOptions;
@@ -14,9 +13,9 @@ use datafusion::datasource::physical_plan::{FileOpener, FileScanConfigBuilder, F
 use futures::stream::BoxStream;
 use object_store::ObjectMeta;
 
-use super::context::{Columns, ScanContext, plain_field};
+use super::context::{Columns, ScanContext};
 use super::plan::FileTask;
-use super::rows::{RowColumn, with_row_columns};
+use super::rows::{RowColumn, row_fields};
 use super::source::DeleteAwareSource;
 
 /// Reads columns of data files of one table.
@@ -44,9 +43,8 @@ impl KeyRows {
                     .with_hint("run the statement again")
             })?);
         }
-        let plain = fields.iter().map(plain_field).collect::<Result<Vec<_>>>()?;
         projection.push(fields.len());
-        let schema = with_row_columns(&ArrowSchema::new(plain), &[RowColumn::Position])?;
+        let schema = row_fields(table, &[RowColumn::Position])?;
         let keys: BTreeSet<i32> = tasks.iter().flat_map(|t| &t.deletes.keys).flat_map(|k| &k.ids).copied().collect();
         let columns = Columns::new(table, &[RowColumn::Position], &keys)?;
         let parquet = TableParquetOptions::default();

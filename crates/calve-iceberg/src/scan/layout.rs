@@ -33,30 +33,24 @@ impl Layout {
     /// The layout of a file with these columns. A file without any field id gets them from the name mapping; without one,
     /// as in Iceberg's Java library, by position, and inside of a column by name.
     pub(crate) fn new(file: &ArrowSchema, mapping: Option<&NameMapping>, table: &Schema) -> Self {
-        let mut columns: Vec<_> = file.fields().iter().map(|f| FileField::new(f)).collect();
-        if !columns.iter().any(FileField::has_ids) {
-            match mapping {
-                Some(mapping) => apply_mapping(&mut columns, &mapping.fields().iter().collect::<Vec<_>>()),
-                None => number_by_position(&mut columns, table),
-            }
-        }
-        Self::of(columns, file)
+        Self::with_ids(file, mapping, |columns| number_by_position(columns, table))
     }
 
     /// The layout of an Avro or ORC file with these columns. One without any field id gets them from the name mapping;
     /// without one, as in Iceberg's Java library, by the names the table has now.
     pub(crate) fn by_names(file: &ArrowSchema, mapping: Option<&NameMapping>, table: &Schema) -> Self {
+        Self::with_ids(file, mapping, |columns| name_all(columns, table.as_struct()))
+    }
+
+    /// `without` gives ids to the columns of a file that has none, where there is no name mapping.
+    fn with_ids(file: &ArrowSchema, mapping: Option<&NameMapping>, without: impl FnOnce(&mut [FileField])) -> Self {
         let mut columns: Vec<_> = file.fields().iter().map(|f| FileField::new(f)).collect();
         if !columns.iter().any(FileField::has_ids) {
             match mapping {
                 Some(mapping) => apply_mapping(&mut columns, &mapping.fields().iter().collect::<Vec<_>>()),
-                None => name_all(&mut columns, table.as_struct()),
+                None => without(&mut columns),
             }
         }
-        Self::of(columns, file)
-    }
-
-    fn of(columns: Vec<FileField>, file: &ArrowSchema) -> Self {
         let mut places = HashMap::new();
         for (column, (field, arrow)) in columns.iter().zip(file.fields()).enumerate() {
             collect(field, Place { column, path: Vec::new() }, arrow, &mut places);

@@ -1,14 +1,18 @@
 //! Iceberg's single values as DataFusion's.
 
+use std::collections::HashMap;
+
 use arrow::datatypes::{DataType as ArrowType, TimeUnit};
 use datafusion::common::ScalarValue;
-use iceberg::spec::{Literal, PrimitiveLiteral, PrimitiveType};
+use iceberg::spec::{Datum, Literal, PrimitiveLiteral, PrimitiveType};
+
+use super::convert::in_millis;
 
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 
 /// `literal`, a value of the Iceberg type `from`, as a value of `to`, the Arrow type of the same or of a promoted type.
-/// `None` if the two do not fit.
+/// `None` if the two do not fit. Times are cut as those of rows.
 pub(crate) fn scalar(literal: &PrimitiveLiteral, from: &PrimitiveType, to: &ArrowType) -> Option<ScalarValue> {
     use PrimitiveLiteral as L;
     Some(match (to, literal) {
@@ -20,7 +24,7 @@ pub(crate) fn scalar(literal: &PrimitiveLiteral, from: &PrimitiveType, to: &Arro
         (ArrowType::Float64, L::Float(v)) => ScalarValue::Float64(Some(f64::from(v.0))),
         (ArrowType::Float64, L::Double(v)) => ScalarValue::Float64(Some(v.0)),
         (ArrowType::Date32, L::Int(v)) => ScalarValue::Date32(Some(*v)),
-        (ArrowType::Time64(TimeUnit::Microsecond), L::Long(v)) => ScalarValue::Time64Microsecond(Some(*v)),
+        (ArrowType::Time64(TimeUnit::Microsecond), L::Long(v)) => ScalarValue::Time64Microsecond(Some(in_millis(*v))),
         (ArrowType::Timestamp(unit, zone), value) => timestamp(value, from, *unit, zone)?,
         (ArrowType::Utf8, L::String(v)) => ScalarValue::Utf8(Some(v.clone())),
         (ArrowType::Binary, L::Binary(v)) => ScalarValue::Binary(Some(v.clone())),
@@ -54,6 +58,12 @@ fn timestamp(
         TimeUnit::Microsecond => ScalarValue::TimestampMicrosecond(Some(value), zone.clone()),
         _ => ScalarValue::TimestampNanosecond(Some(value), zone.clone()),
     })
+}
+
+/// A file's bound of a column as a value of `to`; `None` if it has none that fits.
+pub(crate) fn bound(bounds: &HashMap<i32, Datum>, id: i32, to: &ArrowType) -> Option<ScalarValue> {
+    let datum = bounds.get(&id)?;
+    scalar(datum.literal(), datum.data_type(), to)
 }
 
 /// The primitive inside a literal.

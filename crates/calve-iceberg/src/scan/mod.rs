@@ -5,7 +5,8 @@
 //!   filter rules out, `delete_index` finds the delete files of every data file.
 //! * `source` reads: DataFusion's Parquet reader, fed by file with a field-id mapping (`layout`, `adapter`), with row
 //!   selections for position deletes and deletion vectors (`access`) and a hash probe for equality deletes
-//!   (`keytable`). Other formats (`avro`, `orc`) are read by `formats` with the same mapping and deletes. `rows` numbers rows. `deletes` loads delete files, each once per query, when a data file first needs them.
+//!   (`keytable`). Other formats (`avro`, `orc`) are read by `formats` with the same mapping and deletes. `rows` numbers
+//!   rows. `deletes` loads delete files, each once per query, when a data file first needs them.
 
 mod access;
 mod adapter;
@@ -35,16 +36,20 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use chosen::{ChosenFiles, row_fields};
+pub(crate) use avro::avro_header;
+pub(crate) use chosen::ChosenFiles;
 pub(crate) use context::ScanContext;
+pub(crate) use convert::in_millis;
 pub(crate) use delete_index::only_data_file;
 pub(crate) use formats::columns_of;
+pub(crate) use guard::caught;
 pub(crate) use key_rows::KeyRows;
 pub use options::ScanOptions;
 pub(crate) use plan::{FileTask, plan_files};
 pub use provider::provider;
 pub(crate) use prune::Pruner;
-pub(crate) use reader::{open as open_parquet, unreadable};
+pub(crate) use reader::{open as open_parquet, unreadable_because};
+pub(crate) use rows::row_fields;
 pub use rows::{RowColumn, provider_with};
 
 use crate::error::external;

@@ -12,6 +12,7 @@ use iceberg::spec::{
 
 use super::appends::appends;
 use super::chosen::ChosenFiles;
+use crate::commit::{newest_of_job, parse_job_id};
 use crate::error::Context;
 use crate::table::Table;
 
@@ -43,9 +44,10 @@ const SESSION_PREFIX: &str = "connector.iceberg.";
 
 /// Options of reads by name, whether SET knows them with [`SESSION_PREFIX`], and the table property that is asked last
 /// (Flink's `FlinkReadConf`).
-const OPTIONS: [(&str, bool, Option<&str>); 22] = [
+const OPTIONS: [(&str, bool, Option<&str>); 23] = [
     ("snapshot-id", false, None),
     ("as-of-timestamp", false, None),
+    ("as-of-job-id", false, None),
     ("branch", false, None),
     ("tag", false, None),
     ("start-snapshot-id", false, None),
@@ -247,7 +249,7 @@ impl<'a> Lookup<'a> {
             return Err(bounded("tag")
                 .with_detail(format!("Cannot scan table using ref {tag} configured for streaming reader")));
         }
-        for option in ["snapshot-id", "as-of-timestamp", "end-snapshot-id", "end-tag"] {
+        for option in ["snapshot-id", "as-of-timestamp", "as-of-job-id", "end-snapshot-id", "end-tag"] {
             if self.find(option).is_some() {
                 return Err(bounded(option).with_detail(format!("Cannot set {option} option for streaming reader")));
             }
@@ -277,7 +279,8 @@ impl ScanOptions {
     /// `start-snapshot-id`, `start-tag`, `end-snapshot-id` and `end-tag` read what was appended behind the start up to the
     /// end, the head of main without one; deletes do not apply, and the options that choose a snapshot mean nothing
     /// then, `branch` neither. Else `snapshot-id` outranks `tag`, and `tag` outranks `branch`; `as-of-timestamp`
-    /// cannot be combined with them (Flink's `FlinkSplitPlanner`).
+    /// cannot be combined with them (Flink's `FlinkSplitPlanner`). `as-of-job-id`, an extension, is the newest snapshot of a
+    /// job in the branch.
     ///
     /// # Errors
     /// `unknown-snapshot` and `unknown-ref` for what the table does not have, `invalid-option` for values and combinations
@@ -328,6 +331,11 @@ impl ScanOptions {
         })
     }
 
+    /// The same read of the table before its first snapshot: no rows.
+    pub fn before_first_snapshot(self) -> Self {
+        Self { selected: Selected::Snapshot(None), ..self }
+    }
+
     /// The same read of some files.
     pub(crate) fn of_files(self, files: ChosenFiles) -> Self {
         Self { files, ..self }
@@ -367,11 +375,8 @@ fn incremental(options: &Lookup<'_>) -> Result<Option<Vec<SnapshotRef>>> {
         return Ok(None);
     }
     let tagged = |name: &str| {
-        metadata.snapshot_for_ref(name).ok_or_else(|| {
-            Error::new("unknown-ref", format!("unknown branch or tag '{name}'"))
-                .with_detail(format!("Cannot find snapshot with tag {name}"))
-                .with_hint("the metadata table '$refs' lists the branches and tags of a table")
-        })
+        let found = metadata.snapshot_for_ref(name).cloned();
+        found.ok_or_else(|| unknown_ref(name).with_detail(format!("Cannot find snapshot with tag {name}")))
     };
     let read = || {
         let from = match from_tag {
@@ -380,18 +385,15 @@ fn incremental(options: &Lookup<'_>) -> Result<Option<Vec<SnapshotRef>>> {
         };
         let end = match (to_tag, to) {
             (Some(tag), _) => tagged(tag)?,
-            (None, Some(id)) => metadata.snapshot_by_id(id).ok_or_else(|| {
-                by_id(metadata, id)
-                    .err()
-                    .unwrap_or_else(|| Error::internal("a snapshot that is and is not there"))
-                    .with_detail(format!("Cannot find the end snapshot: {id}"))
-            })?,
-            (None, None) => metadata.current_snapshot().ok_or_else(|| {
+            (None, Some(id)) => {
+                by_id(metadata, id).map_err(|e| e.with_detail(format!("Cannot find the end snapshot: {id}")))?
+            }
+            (None, None) => metadata.current_snapshot().cloned().ok_or_else(|| {
                 Error::new("unknown-snapshot", "the table has no snapshot yet: there are no changes to read")
                     .with_detail("End snapshot is not set and table has no current snapshot")
             })?,
         };
-        appends(metadata, from, end)
+        appends(metadata, from, &end)
     };
     match read() {
         // what nobody knows is not missed
@@ -411,6 +413,14 @@ fn snapshot(options: &Lookup<'_>) -> Result<Option<i64>> {
         }
         found => found,
     };
+    if let Some(job_id) = options.find("as-of-job-id") {
+        let others = [("snapshot-id", id.is_some()), ("tag", tag.is_some()), ("as-of-timestamp", as_of.is_some())];
+        if let Some((other, _)) = others.iter().find(|(_, given)| *given) {
+            let message = format!("option 'as-of-job-id' cannot be combined with option '{other}'");
+            return Err(Error::new("invalid-option", message));
+        }
+        return known(of_job(options.table, branch.unwrap_or(MAIN_BRANCH), job_id).map(Some));
+    }
     let (name, chosen) = match (id, tag, branch) {
         (Some(id), _, _) => ("snapshot-id", known(by_id(metadata, id).map(|s| Some(s.snapshot_id())))?),
         (None, Some(tag), _) => ("tag", known(by_ref(metadata, tag))?),
@@ -444,9 +454,28 @@ fn by_ref(metadata: &TableMetadata, name: &str) -> Result<Option<i64>> {
     }
     match metadata.snapshot_for_ref(name) {
         Some(snapshot) => Ok(Some(snapshot.snapshot_id())),
-        None => Err(Error::new("unknown-ref", format!("unknown branch or tag '{name}'"))
-            .with_detail(format!("Cannot find ref {name}"))
-            .with_hint("the metadata table '$refs' lists the branches and tags of a table")),
+        None => Err(unknown_ref(name).with_detail(format!("Cannot find ref {name}"))),
+    }
+}
+
+fn unknown_ref(name: &str) -> Error {
+    Error::new("unknown-ref", format!("unknown branch or tag '{name}'"))
+        .with_hint("the metadata table '$refs' lists the branches and tags of a table")
+}
+
+/// The newest snapshot of a job in a branch.
+fn of_job(table: &Table, branch: &str, job_id: &str) -> Result<i64> {
+    let Some(id) = parse_job_id(job_id) else {
+        return Err(invalid("as-of-job-id", job_id, "32 hexadecimal digits"));
+    };
+    by_ref(table.metadata(), branch)?;
+    match newest_of_job(table, branch, &id)? {
+        Some(snapshot) => Ok(snapshot.snapshot_id()),
+        None => Err(Error::new("unknown-snapshot", format!("table '{}' has no snapshot of job {id}", table.ident()))
+            .with_detail(format!(
+                "The job has not committed to branch '{branch}', or its snapshots have expired: $snapshots has the jobs of \
+                 those that are left in summary['flink.job-id']."
+            ))),
     }
 }
 

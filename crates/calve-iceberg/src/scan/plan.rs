@@ -1,5 +1,6 @@
 //! From a snapshot to the data files to read.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use calve_types::{Error, Result};
@@ -18,7 +19,11 @@ use super::deletes::FileDeletes;
 use super::guard::guarded;
 use super::prune::{Pruner, kept};
 use super::reader;
-use crate::table::{RESTORE, Table};
+use crate::table::{RESTORE, Table, without_metrics};
+
+/// Of more data files than this, only the metrics are kept that planning looks at: those of one file with a few dozen
+/// columns take some kilobytes. DataFusion is not told of bounds then, by which it would choose the sides of joins.
+pub(super) const MEASURED_FILES: u64 = 10_000;
 
 /// How many manifests are read at a time.
 pub(crate) const CONCURRENT_MANIFESTS: usize = 16;
@@ -74,13 +79,32 @@ impl FileTask {
 /// # Errors
 /// `io` and `invalid-table` for metadata that cannot be read, `not-supported` for data files of formats Iceberg does not have.
 pub(crate) async fn plan(table: &Table, snapshot: &Snapshot, pruner: Option<&Pruner>) -> Result<Vec<FileTask>> {
+    plan_measured(table, snapshot, pruner, MEASURED_FILES).await
+}
+
+/// As [`plan`]; of more than `measured` files only the metrics are kept that planning looks at.
+///
+/// # Errors
+/// As [`plan`].
+pub(super) async fn plan_measured(
+    table: &Table,
+    snapshot: &Snapshot,
+    pruner: Option<&Pruner>,
+    measured: u64,
+) -> Result<Vec<FileTask>> {
     let manifests = table.manifests(snapshot).await?;
-    let live = manifests.iter().filter(|m| m.has_added_files() || m.has_existing_files());
-    let (data, deletes): (Vec<&ManifestFile>, Vec<_>) = live.partition(|m| m.content == ManifestContentType::Data);
+    let (data, deletes) = live(&manifests);
     let keep = pruner.map(|p| p.manifests(&data));
-    let data = live_entries(table, &kept(data, keep)).await?;
+    let data = kept(data, keep);
+    if data.is_empty() {
+        return Ok(Vec::new());
+    }
+    let index = DeleteIndex::new(table, live_entries(table, &deletes, None).await?)?;
+    let columns = pruner.into_iter().flat_map(Pruner::columns).chain(index.columns());
+    let metrics = needed_metrics(&data, columns, measured);
+    let data = live_entries(table, &data, metrics).await?;
     let keep = pruner.map(|p| p.files(&data.iter().map(|(e, spec)| (e.data_file(), *spec)).collect::<Vec<_>>()));
-    with_deletes(table, kept(data, keep), &deletes).await
+    tasks(kept(data, keep), &index)
 }
 
 /// The data files of a snapshot for which `keep` is true, with the deletes that apply to them.
@@ -93,26 +117,39 @@ pub(crate) async fn plan_files(
     keep: impl Fn(&DataFile) -> bool + Send,
 ) -> Result<Vec<FileTask>> {
     let manifests = table.manifests(snapshot).await?;
-    let live = manifests.iter().filter(|m| m.has_added_files() || m.has_existing_files());
-    let (data, deletes): (Vec<&ManifestFile>, Vec<_>) = live.partition(|m| m.content == ManifestContentType::Data);
-    let mut data = live_entries(table, &data).await?;
+    let (data, deletes) = live(&manifests);
+    let mut data = live_entries(table, &data, None).await?;
     data.retain(|(entry, _)| keep(entry.data_file()));
-    with_deletes(table, data, &deletes).await
-}
-
-/// Data files, each with its spec id, with those deletes of the manifests that apply to them.
-///
-/// # Errors
-/// As [`plan`].
-pub(super) async fn with_deletes(
-    table: &Table,
-    data: Vec<(ManifestEntryRef, i32)>,
-    deletes: &[&ManifestFile],
-) -> Result<Vec<FileTask>> {
     if data.is_empty() {
         return Ok(Vec::new());
     }
-    let index = DeleteIndex::new(table, live_entries(table, deletes).await?)?;
+    let index = DeleteIndex::new(table, live_entries(table, &deletes, None).await?)?;
+    tasks(data, &index)
+}
+
+/// The manifests with live files: those of data files, those of delete files.
+fn live(manifests: &[ManifestFile]) -> (Vec<&ManifestFile>, Vec<&ManifestFile>) {
+    let live = manifests.iter().filter(|m| m.has_added_files() || m.has_existing_files());
+    live.partition(|m| m.content == ManifestContentType::Data)
+}
+
+/// The columns whose metrics are kept of the files of some manifests: `columns` if these are more than `measured`, else all
+/// (`None`).
+pub(super) fn needed_metrics(
+    manifests: &[&ManifestFile],
+    columns: impl Iterator<Item = i32>,
+    measured: u64,
+) -> Option<Arc<HashSet<i32>>> {
+    let counts = manifests.iter().flat_map(|m| [m.added_files_count, m.existing_files_count]);
+    let files: u64 = counts.flatten().map(u64::from).sum();
+    (files > measured).then(|| Arc::new(columns.collect()))
+}
+
+/// Data files, each with its spec id, with those deletes that apply to them.
+///
+/// # Errors
+/// As [`plan`].
+pub(super) fn tasks(data: Vec<(ManifestEntryRef, i32)>, index: &DeleteIndex) -> Result<Vec<FileTask>> {
     data.into_iter()
         .map(|(entry, spec_id)| {
             let sequence = sequence(&entry)?;
@@ -123,18 +160,23 @@ pub(super) async fn with_deletes(
         .collect()
 }
 
-/// The live entries of manifests, in their order, with the manifests' spec ids.
+/// The live entries of manifests, in their order, with the manifests' spec ids; with the metrics of `columns` only, if
+/// that is given.
 ///
 /// # Errors
 /// `io` and `invalid-table` for a manifest that cannot be read.
-pub(super) async fn live_entries(table: &Table, manifests: &[&ManifestFile]) -> Result<Vec<(ManifestEntryRef, i32)>> {
+pub(super) async fn live_entries(
+    table: &Table,
+    manifests: &[&ManifestFile],
+    columns: Option<Arc<HashSet<i32>>>,
+) -> Result<Vec<(ManifestEntryRef, i32)>> {
     // decoded in tasks of their own, on all cores
     let mut loads = Vec::with_capacity(manifests.len());
     for manifest in manifests {
-        let (table, manifest) = (table.clone(), (*manifest).clone());
+        let (table, manifest, columns) = (table.clone(), (*manifest).clone(), columns.clone());
         loads.push(async move {
             let (spec_id, path) = (manifest.partition_spec_id, manifest.manifest_path.clone());
-            let load = SpawnedTask::spawn(async move { table.entries(&manifest).await });
+            let load = SpawnedTask::spawn(async move { load(&table, &manifest, columns.as_deref()).await });
             let entries = load.await.map_err(|_| damaged_manifest(&path))??;
             Ok::<_, Error>((entries, spec_id))
         });
@@ -142,9 +184,38 @@ pub(super) async fn live_entries(table: &Table, manifests: &[&ManifestFile]) -> 
     let mut loaded = stream::iter(loads).buffered(CONCURRENT_MANIFESTS);
     let mut live = Vec::new();
     while let Some((entries, spec_id)) = loaded.try_next().await? {
-        live.extend(entries.iter().filter(|e| e.is_alive()).map(|entry| (entry.clone(), spec_id)));
+        live.extend(entries.into_iter().map(|entry| (entry, spec_id)));
     }
     Ok(live)
+}
+
+async fn load(table: &Table, manifest: &ManifestFile, columns: Option<&HashSet<i32>>) -> Result<Vec<ManifestEntryRef>> {
+    let Some(columns) = columns else {
+        return Ok(table.entries(manifest).await?.iter().filter(|e| e.is_alive()).cloned().collect());
+    };
+    // so many entries would only push each other out of the cache
+    let entries = table.entries_once(manifest).await?;
+    let live = entries.iter().filter(|e| e.is_alive());
+    live.map(|entry| with_metrics_of(entry, manifest.partition_spec_id, columns)).collect()
+}
+
+/// The entry with the metrics of some columns only.
+fn with_metrics_of(entry: &ManifestEntry, spec_id: i32, columns: &HashSet<i32>) -> Result<ManifestEntryRef> {
+    fn some<V: Clone>(all: &HashMap<i32, V>, columns: &HashSet<i32>) -> HashMap<i32, V> {
+        columns.iter().filter_map(|id| Some((*id, all.get(id)?.clone()))).collect()
+    }
+    let file = entry.data_file();
+    let built = without_metrics(file, spec_id)
+        .null_value_counts(some(file.null_value_counts(), columns))
+        .nan_value_counts(some(file.nan_value_counts(), columns))
+        .lower_bounds(some(file.lower_bounds(), columns))
+        .upper_bounds(some(file.upper_bounds(), columns))
+        .build();
+    let data_file =
+        built.map_err(|e| Error::internal(format!("cannot copy the entry of file '{}': {e}", file.file_path())))?;
+    let (snapshot_id, sequence_number) = (entry.snapshot_id, entry.sequence_number);
+    let (status, file_sequence_number) = (entry.status(), entry.file_sequence_number);
+    Ok(Arc::new(ManifestEntry { status, snapshot_id, sequence_number, file_sequence_number, data_file }))
 }
 
 fn damaged_manifest(path: &str) -> Error {

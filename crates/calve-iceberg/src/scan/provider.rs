@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
-use arrow::datatypes::{Schema as ArrowSchema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use calve_types::Result;
 use datafusion::catalog::{Session, TableProvider};
@@ -25,12 +25,12 @@ use iceberg::spec::DataFileFormat;
 use object_store::ObjectMeta;
 
 use super::appends::plan_appends;
-use super::context::{Columns, ScanContext, plain_field};
+use super::context::{Columns, ScanContext};
 use super::external;
 use super::options::{ScanOptions, Selected};
 use super::plan::{FileTask, plan};
 use super::prune::Pruner;
-use super::rows::{RowColumn, with_row_columns};
+use super::rows::{RowColumn, row_fields};
 use super::source::DeleteAwareSource;
 use super::statistics::{first_rows, statistics};
 use crate::table::Table;
@@ -96,9 +96,7 @@ impl IcebergScan {
     /// # Errors
     /// As [`provider`].
     pub(crate) fn new(table: Table, options: ScanOptions, row_columns: &[RowColumn]) -> Result<Self> {
-        let fields = table.metadata().current_schema().as_struct().fields();
-        let schema = ArrowSchema::new(fields.iter().map(plain_field).collect::<Result<Vec<_>>>()?);
-        let schema = Arc::new(with_row_columns(&schema, row_columns)?);
+        let schema = Arc::new(row_fields(&table, row_columns)?);
         Ok(Self { table, options, schema, row_columns: row_columns.to_vec() })
     }
 

@@ -18,7 +18,7 @@ use iceberg::spec::{
 };
 use iceberg::transform::create_transform_function;
 
-use super::literal::{primitive, scalar};
+use super::literal::{bound, primitive, scalar};
 
 /// A filter that can rule out manifests and files.
 pub(crate) struct Pruner {
@@ -67,6 +67,11 @@ impl Pruner {
             })
             .collect();
         (!columns.is_empty()).then(|| Self { predicate, columns, metadata: metadata.clone() })
+    }
+
+    /// The ids of the columns the filter is about.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = i32> {
+        self.columns.iter().map(|column| column.field.id)
     }
 
     /// Which manifests may have files with matching rows.
@@ -172,11 +177,8 @@ impl PrunedColumn {
         if self.data_type.is_floating() && file.nan_value_counts().get(&id) != Some(&0) {
             return;
         }
-        let bound = |bounds: &HashMap<i32, Datum>| {
-            let datum = bounds.get(&id)?;
-            scalar(datum.literal(), datum.data_type(), &self.data_type)
-        };
-        known.narrow(bound(file.lower_bounds()), bound(file.upper_bounds()));
+        let (low, high) = (file.lower_bounds(), file.upper_bounds());
+        known.narrow(bound(low, id, &self.data_type), bound(high, id, &self.data_type));
     }
 
     /// What partition values from `low` to `high` say about the source.
@@ -240,16 +242,14 @@ impl PrunedColumn {
     fn bucket(&self, count: u32, value: &ScalarValue) -> Option<i32> {
         let literal = match value {
             ScalarValue::Int32(Some(v)) | ScalarValue::Date32(Some(v)) => PrimitiveLiteral::Int(*v),
-            ScalarValue::Int64(Some(v))
-            | ScalarValue::Time64Microsecond(Some(v))
-            | ScalarValue::TimestampMicrosecond(Some(v), _) => PrimitiveLiteral::Long(*v),
+            ScalarValue::Int64(Some(v)) | ScalarValue::TimestampMicrosecond(Some(v), _) => PrimitiveLiteral::Long(*v),
             ScalarValue::Utf8(Some(v)) => PrimitiveLiteral::String(v.clone()),
             ScalarValue::Binary(Some(v)) if self.primitive == PrimitiveType::Uuid => {
                 PrimitiveLiteral::UInt128(u128::from_be_bytes(v.as_slice().try_into().ok()?))
             }
             ScalarValue::Binary(Some(v)) => PrimitiveLiteral::Binary(v.clone()),
             ScalarValue::Decimal128(Some(v), ..) => PrimitiveLiteral::Int128(*v),
-            // nanoseconds are hashed as microseconds by some writers and not by others
+            // nanoseconds are hashed as microseconds by some writers and not by others, and times by what is cut from them
             _ => return None,
         };
         if value.data_type() != self.data_type {

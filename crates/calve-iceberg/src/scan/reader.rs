@@ -17,7 +17,7 @@ use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::async_reader::{AsyncFileReader, ParquetObjectReader};
 use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataBuilder};
 
-use crate::io::TableIo;
+use crate::io::{TableIo, explain_cause};
 use crate::table::RESTORE;
 
 /// Enough for the footer of most files, so that it is read at once.
@@ -40,7 +40,7 @@ pub(crate) fn open(io: &TableIo, file: &DataFile) -> Result<ParquetObjectReader>
 /// # Errors
 /// `io`, naming the file, if it is missing, cut off or not a Parquet file.
 pub(crate) async fn footer(reader: &mut ParquetObjectReader, file: &DataFile) -> Result<Arc<ParquetMetaData>> {
-    let footer = reader.get_metadata(None).await.map_err(|e| unreadable(file, &e))?;
+    let footer = reader.get_metadata(None).await.map_err(|e| unreadable_because(file, &e))?;
     let stored = footer.file_metadata();
     let plain = FileMetaData::new(
         stored.version(),
@@ -56,11 +56,22 @@ pub(crate) async fn footer(reader: &mut ParquetObjectReader, file: &DataFile) ->
 
 /// The error of a file that cannot be read.
 pub(crate) fn unreadable(file: &DataFile, error: &dyn fmt::Display) -> Error {
+    Error::new("io", format!("cannot {}: {error}", reading(file))).with_hint(RESTORE)
+}
+
+/// The same for a library's error, which storage may have caused: then the file may be as it should be.
+pub(crate) fn unreadable_because(file: &DataFile, error: &(dyn std::error::Error + 'static)) -> Error {
+    let Some(failure) = explain_cause(error) else { return unreadable(file, &error) };
+    let error = failure.error(reading(file));
+    if error.hint.is_none() { error.with_hint(RESTORE) } else { error }
+}
+
+fn reading(file: &DataFile) -> String {
     let kind = match file.content_type() {
         iceberg::spec::DataContentType::Data => "data file",
         _ => "delete file",
     };
-    Error::new("io", format!("cannot read the {kind} '{}': {error}", file.file_path())).with_hint(RESTORE)
+    format!("read the {kind} '{}'", file.file_path())
 }
 
 /// An error of reading a file, with the file's name unless it is about something else.
@@ -70,7 +81,10 @@ pub(crate) fn named(file: &DataFile, error: DataFusionError) -> DataFusionError 
         | DataFusionError::ArrowError(..)
         | DataFusionError::ObjectStore(_)
         | DataFusionError::IoError(_)
-        | DataFusionError::Execution(_) => super::external(unreadable(file, &error.strip_backtrace())),
+        | DataFusionError::Execution(_) => match explain_cause(&error) {
+            Some(_) => super::external(unreadable_because(file, &error)),
+            None => super::external(unreadable(file, &error.strip_backtrace())),
+        },
         _ => error,
     }
 }

@@ -23,11 +23,10 @@ use datafusion::physical_optimizer::pruning::PruningPredicate;
 use iceberg::spec::{FormatVersion, NestedField, NestedFieldRef, PrimitiveType, Type};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-use super::context::Columns;
+use super::context::{Columns, plain_field};
 use super::options::ScanOptions;
 use super::plan::FileTask;
 use super::provider::IcebergScan;
-use crate::error::Context;
 use crate::table::Table;
 
 /// A column about a row rather than of it (Iceberg spec, "Reserved Field IDs" and "Row Lineage").
@@ -178,7 +177,7 @@ impl Filler {
             }
         }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        RecordBatch::try_new_with_options(batch.schema(), arrays, &options).context(|| "number rows")
+        RecordBatch::try_new_with_options(batch.schema(), arrays, &options).map_err(Error::internal)
     }
 }
 
@@ -289,12 +288,16 @@ pub(crate) fn rows_to_read(
     Ok((plan, rows))
 }
 
-/// The fields of a scan with these columns behind the table's.
-pub(crate) fn with_row_columns(table: &ArrowSchema, columns: &[RowColumn]) -> Result<ArrowSchema> {
-    let mut fields = table.fields().to_vec();
+/// The columns of a scan of the table with `columns` behind them.
+///
+/// # Errors
+/// `not-supported` for columns of types that Flink does not have.
+pub(crate) fn row_fields(table: &Table, columns: &[RowColumn]) -> Result<ArrowSchema> {
+    let own = table.metadata().current_schema().as_struct().fields();
+    let mut fields = own.iter().map(plain_field).collect::<Result<Vec<_>>>()?;
     for column in columns {
         let required = matches!(column, RowColumn::File | RowColumn::Position | RowColumn::SpecId);
-        fields.push(Arc::new(super::context::plain_field(&column.field())?.with_nullable(!required)));
+        fields.push(plain_field(&column.field())?.with_nullable(!required));
     }
     Ok(ArrowSchema::new(fields))
 }

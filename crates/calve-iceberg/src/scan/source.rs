@@ -76,6 +76,14 @@ impl DeleteAwareSource {
         Self { context, columns, schema: TableSchema::from_file_schema(schema), parquet, projection, filter: None }
     }
 
+    /// Of a decimal that a file keeps in bytes, DataFusion 53 asks the bloom filter for 16 bytes, whatever their number in
+    /// the file: it would miss rows.
+    fn is_about_decimals(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
+        let fields = self.columns.schema.fields();
+        let is_decimal = |column: &Column| fields.get(column.index()).is_some_and(|f| f.data_type().is_decimal());
+        collect_columns(filter).iter().any(is_decimal)
+    }
+
     /// An expression over the table's columns as one over `columns`.
     fn by_id(&self, expr: Arc<dyn PhysicalExpr>) -> DfResult<Arc<dyn PhysicalExpr>> {
         let fields = self.columns.schema.fields();
@@ -100,10 +108,16 @@ impl FileSource for DeleteAwareSource {
         partition: usize,
     ) -> DfResult<Arc<dyn FileOpener>> {
         let filter = self.filter.clone().map(|filter| self.by_id(filter)).transpose()?;
+        let mut parquet = self.parquet.clone();
+        if filter.as_ref().is_some_and(|filter| self.is_about_decimals(filter)) {
+            let mut options = parquet.table_parquet_options().clone();
+            options.global.bloom_filter_on_read = false;
+            parquet = parquet.with_table_parquet_options(options);
+        }
         Ok(Arc::new(Opener {
             context: self.context.clone(),
             columns: self.columns.clone(),
-            parquet: self.parquet.clone(),
+            parquet,
             filter,
             projection: self.projection.clone().try_map_exprs(|e| self.by_id(e))?,
             url: config.object_store_url.clone(),
@@ -291,18 +305,7 @@ impl Open {
             None => batches,
             Some(filler) => batches.map(move |batch| filler.fill(&batch?, rows.as_mut()).map_err(external)).boxed(),
         };
-        if !has_keys {
-            return Ok(batches);
-        }
-        let live = LiveRows { context: self.context.clone(), task: task.clone(), columns, key_columns };
-        let live = Arc::new(live);
-        Ok(batches
-            .and_then(move |batch| {
-                let live = live.clone();
-                async move { live.filter(&batch).await.map_err(external) }
-            })
-            .try_filter(|batch| futures::future::ready(batch.num_rows() > 0))
-            .boxed())
+        Ok(LiveRows { context: self.context.clone(), task: task.clone(), columns, key_columns }.of(batches))
     }
 
     /// Appends the key columns of the file's equality deletes to a projection; their places, for every set of deletes.
@@ -372,7 +375,25 @@ pub(super) struct LiveRows {
 }
 
 impl LiveRows {
-    pub(super) async fn filter(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+    /// The rows of a file that live.
+    pub(super) fn of(
+        self,
+        batches: BoxStream<'static, DfResult<RecordBatch>>,
+    ) -> BoxStream<'static, DfResult<RecordBatch>> {
+        if self.key_columns.is_empty() {
+            return batches;
+        }
+        let live = Arc::new(self);
+        batches
+            .and_then(move |batch| {
+                let live = live.clone();
+                async move { live.filter(&batch).await.map_err(external) }
+            })
+            .try_filter(|batch| futures::future::ready(batch.num_rows() > 0))
+            .boxed()
+    }
+
+    async fn filter(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let failed = |e: &dyn fmt::Display| Error::internal(format!("applying equality deletes: {e}"));
         let mut live: Option<arrow::array::BooleanArray> = None;
         for (deletes, places) in self.task.deletes.keys.iter().zip(&self.key_columns) {

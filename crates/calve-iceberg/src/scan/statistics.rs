@@ -5,7 +5,7 @@ use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use iceberg::spec::NestedFieldRef;
 
-use super::literal::scalar;
+use super::literal::bound;
 use super::plan::FileTask;
 
 /// The statistics of a scan of `files`. The number of rows is exact, so that COUNT(*) needs no scan, unless deletes apply.
@@ -54,11 +54,8 @@ fn of_column(field: &NestedFieldRef, data_type: &ArrowType, files: &[FileTask], 
         if nulls(file) == Some(file.file().record_count()) {
             continue;
         }
-        let bound = |bounds: &std::collections::HashMap<i32, iceberg::spec::Datum>| {
-            let datum = bounds.get(&field.id)?;
-            scalar(datum.literal(), datum.data_type(), data_type)
-        };
-        let (Some(low), Some(high)) = (bound(file.file().lower_bounds()), bound(file.file().upper_bounds())) else {
+        let (low, high) = (file.file().lower_bounds(), file.file().upper_bounds());
+        let (Some(low), Some(high)) = (bound(low, field.id, data_type), bound(high, field.id, data_type)) else {
             return;
         };
         bounds = Some(match bounds {

@@ -78,19 +78,24 @@ impl EqualityWriter {
     pub(crate) async fn write(&mut self, keys: &RecordBatch, partition: &Arc<Partition>) -> Result<bool> {
         let mut left_out = 0;
         let chosen = self.chooser.choose(keys, partition, |rows| left_out += rows)?;
-        for (partition, rows) in chosen {
-            self.rows += rows.num_rows() as u64;
-            self.files.write(&partition, &rows).await?;
-        }
+        self.put(chosen).await?;
         Ok(left_out > 0)
     }
 
     /// Deletes the keys, whether or not older rows seem to have them: there is no data file that a commit by somebody else
     /// could be checked against.
     async fn write_all(&mut self, keys: &RecordBatch, partition: &Arc<Partition>) -> Result<()> {
-        if self.write(keys, partition).await? {
-            self.rows += keys.num_rows() as u64;
-            self.files.write(partition, keys).await?;
+        let mut chosen = self.chooser.choose(keys, partition, |_| {})?;
+        // all keys go there, not only those that may be there
+        chosen.retain(|(other, _)| other != partition);
+        chosen.push((partition.clone(), keys.clone()));
+        self.put(chosen).await
+    }
+
+    async fn put(&mut self, chosen: Vec<(Arc<Partition>, RecordBatch)>) -> Result<()> {
+        for (partition, rows) in chosen {
+            self.rows += rows.num_rows() as u64;
+            self.files.write(&partition, &rows).await?;
         }
         Ok(())
     }
@@ -194,7 +199,7 @@ impl DeltaWriter {
             },
         );
         if replaced > 0 && self.job.version() == FormatVersion::V1 {
-            return Err(no_deletes_in_v1());
+            return Err(no_deletes_in_v1(&self.job.options));
         }
         self.position_deletes += replaced;
         self.fresh(partition, rows, fresh, place.file).await?;
@@ -254,7 +259,7 @@ impl DeltaWriter {
             gone.clear();
         }
         if (replaced > 0 || !gone.is_empty()) && self.job.version() == FormatVersion::V1 {
-            return Err(no_deletes_in_v1());
+            return Err(no_deletes_in_v1(&self.job.options));
         }
         self.position_deletes += replaced;
         if !gone.is_empty() {

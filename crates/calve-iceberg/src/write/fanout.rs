@@ -13,6 +13,7 @@ use super::file::{FileKind, FileWriter};
 use super::job::Job;
 use super::partition::Partition;
 use crate::commit::NewFile;
+use crate::partition_key::partition_key;
 
 /// More open files than this are closed, least recently used first.
 const OPEN_FILES: usize = 256;
@@ -83,7 +84,7 @@ impl Fanout {
     }
 
     fn key(partition: &Partition) -> (i32, Struct) {
-        (partition.spec_id, partition.values.clone())
+        (partition.spec_id, partition_key(&partition.values))
     }
 
     /// Whether rows of a partition can be written without another file being ended for them.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use arrow::array::ArrayRef;
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::DataType as ArrowType;
+use hashbrown::HashSet;
 use iceberg::spec::{DataFile, NestedFieldRef};
 
 use super::live::{Value, bound, value};
@@ -32,13 +34,23 @@ impl KeyValues {
     pub(crate) fn add(&mut self, keys: &[ArrayRef]) {
         self.columns.resize_with(keys.len(), || Values::Few(BTreeSet::new()));
         for (column, array) in self.columns.iter_mut().zip(keys) {
+            // a text is copied only if it is new
+            let mut seen: HashSet<&[u8]> = HashSet::new();
             for row in 0..array.len() {
+                let known = match (&*column, bytes(array, row)) {
+                    (Values::Unknown, _) => break,
+                    (Values::Few(_), Some(bytes)) => !seen.insert(bytes),
+                    (Values::Between(Value::Bytes(low), Value::Bytes(high)), Some(bytes)) => {
+                        (low.as_slice()..=high.as_slice()).contains(&bytes)
+                    }
+                    _ => false,
+                };
+                if known {
+                    continue;
+                }
                 match value(array, row) {
                     Some(value) => column.add(value),
                     None => *column = Values::Unknown,
-                }
-                if matches!(column, Values::Unknown) {
-                    break;
                 }
             }
         }
@@ -72,6 +84,15 @@ impl KeyValues {
             let high = file.upper_bounds().get(&column.id).and_then(|d| bound(d, column));
             values.may_be_between(low.as_ref(), high.as_ref())
         })
+    }
+}
+
+/// The value of a text or of bytes.
+fn bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
+    match array.data_type() {
+        ArrowType::Utf8 => Some(array.as_string::<i32>().value(row).as_bytes()),
+        ArrowType::Binary => Some(array.as_binary::<i32>().value(row)),
+        _ => None,
     }
 }
 
@@ -122,7 +143,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
     use std::sync::Arc;
 
-    use arrow::array::{Float64Array, Int64Array};
+    use arrow::array::{Float64Array, Int64Array, StringArray};
 
     use super::*;
 
@@ -150,6 +171,21 @@ mod tests {
         keys.add(&[Arc::new(Float64Array::from(vec![1.0]))]);
         assert!(between(&keys, -5, -1));
         assert!(!KeyValues { columns: vec![Values::Few(BTreeSet::new())] }.columns()[0].may_be_between(None, None));
+    }
+
+    #[test]
+    fn texts_of_batches_add_up() {
+        let text = |v: usize| format!("{v:05}");
+        let key = |v: usize| Value::Bytes(text(v).into_bytes());
+        let mut keys = KeyValues::default();
+        for _ in 0..2 {
+            keys.add(&[Arc::new(StringArray::from(vec!["00020", "00010", "00020", "00030"]))]);
+        }
+        assert!(matches!(&keys.columns()[0], Values::Few(all) if all.len() == 3));
+        keys.add(&[Arc::new(StringArray::from_iter_values((100..30_000).map(text)))]);
+        assert!(matches!(&keys.columns()[0], Values::Between(low, high) if (low, high) == (&key(10), &key(29_999))));
+        keys.add(&[Arc::new(StringArray::from(vec!["00500", "00001", "40000"]))]);
+        assert!(matches!(&keys.columns()[0], Values::Between(low, high) if (low, high) == (&key(1), &key(40_000))));
     }
 
     #[test]

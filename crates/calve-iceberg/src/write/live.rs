@@ -15,13 +15,15 @@ use arrow::datatypes::{
 use calve_types::{Error, Result};
 use hashbrown::HashMap;
 use iceberg::spec::{
-    DataFile, Datum, Literal, ManifestContentType, ManifestStatus, NestedFieldRef, PartitionSpec, PartitionSpecRef,
+    DataFile, Datum, ManifestContentType, ManifestStatus, NestedFieldRef, PartitionSpec, PartitionSpecRef,
     PrimitiveLiteral, PrimitiveType, Snapshot, Struct, Transform, Type,
 };
 
 use super::options::EqualityDeletes;
 use super::partition::{Partition, Partitioner};
 use crate::error::Context;
+use crate::partition_key::partition_key;
+use crate::scan::in_millis;
 use crate::table::Table;
 
 /// A key column's value or bound. Numbers of all types that order like integers, else bytes.
@@ -109,6 +111,7 @@ pub(crate) fn bound(datum: &Datum, column: &NestedFieldRef) -> Option<Value> {
     match datum.literal() {
         PrimitiveLiteral::Boolean(v) => Some(Value::Number(i128::from(*v))),
         PrimitiveLiteral::Int(v) => Some(Value::Number(i128::from(*v))),
+        PrimitiveLiteral::Long(v) if *of == PrimitiveType::Time => Some(Value::Number(i128::from(in_millis(*v)))),
         PrimitiveLiteral::Long(v) => Some(Value::Number(i128::from(*v))),
         PrimitiveLiteral::Int128(v) => Some(Value::Number(*v)),
         PrimitiveLiteral::UInt128(v) => Some(Value::Bytes(v.to_be_bytes().to_vec())),
@@ -199,7 +202,7 @@ impl DeleteTargets {
                     }
                     specs.insert(spec_id);
                     let file = entry.data_file();
-                    found.entry((spec_id, widened(file.partition()))).or_default().add(file, key);
+                    found.entry((spec_id, partition_key(file.partition()))).or_default().add(file, key);
                 }
             }
         }
@@ -237,16 +240,6 @@ impl DeleteTargets {
         }
         Ok(Self { targets })
     }
-}
-
-/// Partition values in their widest type: a column may have been promoted since a file was written.
-fn widened(values: &Struct) -> Struct {
-    let widen = |value: &Literal| match value {
-        Literal::Primitive(PrimitiveLiteral::Int(v)) => Literal::long(*v),
-        Literal::Primitive(PrimitiveLiteral::Float(v)) => Literal::double(v.0),
-        other => other.clone(),
-    };
-    values.iter().map(|value| value.map(widen)).collect()
 }
 
 fn joined(ranges: HashMap<Struct, KeyRanges>, columns: usize) -> KeyRanges {
@@ -323,7 +316,7 @@ impl Chooser {
             let picked = match which {
                 Which::All => Some(rows.clone()),
                 Which::Anywhere(ranges) => pick(rows, Some(ranges))?,
-                Which::Partitioned(by) => pick(rows, by.get(&widened(&partition.values)))?,
+                Which::Partitioned(by) => pick(rows, by.get(&partition_key(&partition.values)))?,
             };
             let left_out = rows.num_rows() - picked.as_ref().map_or(0, RecordBatch::num_rows);
             chosen.extend(picked.map(|picked| (partition.clone(), picked)));
@@ -365,13 +358,6 @@ mod tests {
 
     fn number(v: i128) -> Option<Value> {
         Some(Value::Number(v))
-    }
-
-    #[test]
-    fn partitions_of_promoted_columns_are_the_same() {
-        let of = |value| Struct::from_iter([Some(value), None]);
-        assert_eq!(widened(&of(Literal::int(5))), widened(&of(Literal::long(5))));
-        assert_ne!(widened(&of(Literal::int(5))), widened(&of(Literal::long(6))));
     }
 
     #[test]

@@ -46,6 +46,7 @@ mod row_groups;
 mod row_level;
 mod row_level_carried;
 mod row_level_changes;
+mod row_level_conflicts;
 mod row_level_files;
 mod row_level_whole;
 mod sort_key;
@@ -56,6 +57,7 @@ mod transform;
 mod upload;
 mod upsert;
 
+pub(crate) use avro::{avro_name, write_avro_header};
 pub use job::WriteProgress;
 pub use omitted::OmittedDeletes;
 pub use options::{DistributionMode, EqualityDeletes, UpsertMode, WriteOptions};

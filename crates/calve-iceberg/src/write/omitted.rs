@@ -1,16 +1,12 @@
 //! Equality deletes that were not needed when an upsert was prepared, but may be when it is committed.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
-use arrow::compute::cast;
 use async_trait::async_trait;
 use calve_types::{Error, Result};
 use futures::TryStreamExt;
-use iceberg::spec::{DataFileFormat, NestedFieldRef};
-use parquet::arrow::async_reader::{ParquetObjectReader, ParquetRecordBatchStreamBuilder};
-use parquet::arrow::{PARQUET_FIELD_ID_META_KEY, ProjectionMask};
+use iceberg::spec::NestedFieldRef;
 
 use super::delta::EqualityWriter;
 use super::file::FileKind;
@@ -19,7 +15,7 @@ use super::live::DeleteTargets;
 use super::location::Locations;
 use super::options::{EqualityDeletes, WriteOptions};
 use super::partition::Partition;
-use super::upload::{Uncommitted, from_parquet};
+use super::upload::Uncommitted;
 use super::upsert::{Upsert, key_columns};
 use crate::commit::{CompleteDeletes, Completed, NewFile};
 use crate::scan::columns_of;
@@ -89,17 +85,9 @@ impl OmittedDeletes {
                 values: file.file.partition().clone(),
                 path: String::new(),
             });
-            let location = file.file.file_path();
-            if file.file.file_format() != DataFileFormat::Parquet {
-                let mut rows = columns_of(&self.table, None, &file.file, &upsert.key).await?;
-                while let Some(columns) = rows.try_next().await? {
-                    writer.write(&key_rows(columns, &upsert.key)?, &partition).await?;
-                }
-                continue;
-            }
-            let mut rows = read_keys(&self.table, location, &upsert.key).await?;
-            while let Some(batch) = rows.try_next().await.map_err(|e| from_parquet(e, location))? {
-                writer.write(&as_written(&batch, &upsert.key)?, &partition).await?;
+            let mut rows = columns_of(&self.table, None, &file.file, &upsert.key).await?;
+            while let Some(columns) = rows.try_next().await? {
+                writer.write(&key_rows(columns, &upsert.key)?, &partition).await?;
             }
         }
         let (written, _) = writer.finish().await?;
@@ -113,48 +101,4 @@ fn key_rows(columns: Vec<ArrayRef>, key: &[NestedFieldRef]) -> Result<RecordBatc
     let fields = key.iter().map(|column| crate::schema::arrow_field(column)).collect::<Result<Vec<_>>>()?;
     let schema = Arc::new(arrow::datatypes::Schema::new(fields));
     crate::error::Context::context(RecordBatch::try_new(schema, columns), || "read keys")
-}
-
-type KeyRows = parquet::arrow::async_reader::ParquetRecordBatchStream<ParquetObjectReader>;
-
-/// Reads the key columns of a file this job wrote.
-async fn read_keys(table: &Table, location: &str, key: &[NestedFieldRef]) -> Result<KeyRows> {
-    let store = table.io().object_store();
-    let path = table.io().object_path(location)?;
-    let reader = ParquetObjectReader::new(store, path);
-    let builder = ParquetRecordBatchStreamBuilder::new(reader).await.map_err(|e| from_parquet(e, location))?;
-    let leaves: Vec<usize> = (0_usize..)
-        .zip(builder.parquet_schema().columns())
-        .filter(|(_, column)| {
-            let info = column.self_type().get_basic_info();
-            info.has_id() && key.iter().any(|field| field.id == info.id())
-        })
-        .map(|(leaf, _)| leaf)
-        .collect();
-    let mask = ProjectionMask::leaves(builder.parquet_schema(), leaves);
-    builder.with_projection(mask).build().map_err(|e| from_parquet(e, location))
-}
-
-/// The columns of the key in its order and in the types rows come in.
-fn as_written(batch: &RecordBatch, key: &[NestedFieldRef]) -> Result<RecordBatch> {
-    let by_id: HashMap<&str, &ArrayRef> = batch
-        .schema_ref()
-        .fields()
-        .iter()
-        .zip(batch.columns())
-        .filter_map(|(field, array)| Some((field.metadata().get(PARQUET_FIELD_ID_META_KEY)?.as_str(), array)))
-        .collect();
-    let mut fields = Vec::with_capacity(key.len());
-    let mut arrays = Vec::with_capacity(key.len());
-    for column in key {
-        let field = crate::schema::arrow_field(column)?;
-        let array = by_id
-            .get(column.id.to_string().as_str())
-            .ok_or_else(|| Error::internal(format!("a data file lacks the key column '{}'", column.name)))?;
-        let cast = cast(array, field.data_type());
-        arrays.push(crate::error::Context::context(cast, || format!("read key column '{}'", column.name))?);
-        fields.push(field);
-    }
-    let schema = Arc::new(arrow::datatypes::Schema::new(fields));
-    crate::error::Context::context(RecordBatch::try_new(schema, arrays), || "read keys")
 }

@@ -16,6 +16,7 @@ use roaring::RoaringTreemap;
 use super::fanout::{FileNumber, Finished};
 use super::file::{FileKind, FileWriter};
 use super::job::Job;
+use super::options::WriteOptions;
 use super::partition::Partition;
 use super::upload::Upload;
 use crate::commit::NewFile;
@@ -79,7 +80,7 @@ pub(crate) async fn write_about(
         return Ok(Vec::new());
     }
     let kind = match version {
-        FormatVersion::V1 => return Err(no_deletes_in_v1()),
+        FormatVersion::V1 => return Err(no_deletes_in_v1(&job.options)),
         FormatVersion::V2 => Some(Arc::new(FileKind::position_deletes(&job.options, columns())?)),
         FormatVersion::V3 => None,
     };
@@ -104,10 +105,18 @@ pub(crate) async fn write_about(
 }
 
 /// Format version 1 has no delete files.
-pub(crate) fn no_deletes_in_v1() -> Error {
-    Error::new("upsert-format-v1", "rows of a table of format version 1 cannot be deleted, and an upsert deletes rows")
+pub(crate) fn no_deletes_in_v1(options: &WriteOptions) -> Error {
+    let upgrade = "ALTER TABLE .. SET ('format-version' = '2')";
+    let (why, way_out) = match options.is_upsert() {
+        true => (
+            "an upsert deletes rows",
+            format!("{upgrade}, or switch upsert off with the hint 'upsert-enabled' = 'false'"),
+        ),
+        false => ("rows of this INSERT replace or take back others", format!("{upgrade} upgrades the table")),
+    };
+    Error::new("upsert-format-v1", format!("rows of a table of format version 1 cannot be deleted, and {why}"))
         .with_detail("Cannot write delete files in a v1 table. Deletes are supported in V2 and above.")
-        .with_hint("create the table with 'format-version' = '2', or switch upsert off with the hint 'upsert-enabled' = 'false'")
+        .with_hint(way_out)
 }
 
 fn columns() -> Vec<NestedFieldRef> {

@@ -80,7 +80,7 @@ pub(crate) async fn delete_rows_of(
 ) -> Result<DeletedRows> {
     let version = context.table.metadata().format_version();
     if version == FormatVersion::V1 {
-        return Err(no_deletes_in_v1());
+        return Err(no_deletes_in_v1(&job.options));
     }
     // boxed, since the compiler cannot tell that a closure over references works for all of them
     let work: Vec<BoxFuture<'_, Result<Option<Merged>>>> =

@@ -6,7 +6,7 @@ use calve_types::{Error, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
-use iceberg::spec::{FormatVersion, NestedFieldRef, PartitionSpec, SortOrder, Transform};
+use iceberg::spec::{FormatVersion, NestedFieldRef, PartitionSpec, Transform};
 
 use super::change::what_comes;
 use super::file::FileKind;
@@ -25,8 +25,8 @@ use super::route::{self, from_input};
 use super::sort_key::SortKey;
 use super::upload::Uncommitted;
 use super::upsert::{Upsert, key_columns};
-use crate::catalog::create::is_avro_name;
 use crate::error::external;
+use crate::manifest_names;
 use crate::table::Table;
 
 impl Job {
@@ -113,12 +113,7 @@ pub fn check(table: &Table, options: &WriteOptions) -> Result<()> {
     check_upsert(table, options)?;
     // what calve does not write in the files' format
     FileKind::data(table, options)?;
-    if let Some(field) = metadata.default_partition_spec().fields().iter().find(|f| !is_avro_name(&f.name)) {
-        return Err(Error::unsupported(format!(
-            "partition field '{}': its name is not a name in Avro manifests",
-            field.name
-        )));
-    }
+    manifest_names::writable(metadata.default_partition_spec())?;
     key_columns(schema, &options.key)?;
     Locations::new(table)?;
     Partitioner::new(metadata.default_partition_spec(), schema, schema.as_struct().fields())?;
@@ -173,7 +168,7 @@ fn check_upsert(table: &Table, options: &WriteOptions) -> Result<()> {
     }
     if options.upsert_mode == UpsertMode::Position {
         return match table.metadata().format_version() {
-            FormatVersion::V1 => Err(no_deletes_in_v1()),
+            FormatVersion::V1 => Err(no_deletes_in_v1(options)),
             // the older row of a key is found in whatever partition it is
             _ => Ok(()),
         };
@@ -185,10 +180,14 @@ fn check_upsert(table: &Table, options: &WriteOptions) -> Result<()> {
         )
     })?;
     if table.metadata().format_version() == FormatVersion::V1 {
-        return Err(no_deletes_in_v1());
+        return Err(no_deletes_in_v1(options));
     }
     Ok(())
 }
+
+/// The way out where a partition does not follow from the key.
+const IN_KEY: &str =
+    "put the partition columns into the primary key: the partition of a replaced row must follow from it";
 
 /// The partition of a deleted row must follow from its key.
 fn check_partition_in_key(
@@ -205,9 +204,10 @@ fn check_partition_in_key(
     let key: Vec<&str> = options.key.iter().filter_map(|id| schema.name_by_field_id(*id)).collect();
     Err(Error::new("partition-not-in-key", format!("partition column '{column}' is not part of the primary key"))
         .with_detail(sentence(column, &shown, &format!("[{}]", key.join(", "))))
-        .with_hint(
-            "put the partition columns into the primary key: the partition of a replaced row must follow from it",
-        ))
+        .with_hint(match options.upsert && table.metadata().format_version() > FormatVersion::V1 {
+            true => format!("{IN_KEY}. Or set 'calve.upsert.mode' = 'position', which looks for it in all partitions"),
+            false => IN_KEY.to_owned(),
+        }))
 }
 
 impl Writer {
@@ -227,16 +227,6 @@ impl Writer {
             return Ok(None);
         }
         SortKey::new(metadata.default_partition_spec(), metadata.default_sort_order(), metadata.current_schema())
-    }
-
-    /// The order of partitions; `None` without partitions.
-    ///
-    /// # Errors
-    /// As [`SortKey::new`].
-    pub(crate) fn partition_key(&self) -> Result<Option<SortKey>> {
-        let metadata = self.table.metadata();
-        let schema = metadata.current_schema();
-        SortKey::new(metadata.default_partition_spec(), &SortOrder::unsorted_order(), schema)
     }
 
     /// The order of the ranges of writers: the table's sort order, else its partition fields (Flink's
@@ -276,7 +266,7 @@ impl Writer {
         }
         let table = &self.table;
         if table.metadata().format_version() == FormatVersion::V1 {
-            return Err(no_deletes_in_v1());
+            return Err(no_deletes_in_v1(&self.options));
         }
         let columns = table.metadata().current_schema().as_struct().fields().to_vec();
         let head = table.branch_head(&self.options.branch)?.map(AsRef::as_ref);

@@ -9,7 +9,7 @@ use datafusion::common::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use futures::StreamExt;
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinSet;
 
 use super::append::AppendWriter;
 use super::change::{Changes, split_changes, take_changes};
@@ -62,7 +62,7 @@ pub(crate) async fn head(
 }
 
 /// The bytes of the rows of a batch, even if its buffers hold more.
-fn size(batch: &RecordBatch) -> usize {
+pub(super) fn size(batch: &RecordBatch) -> usize {
     batch
         .columns()
         .iter()
@@ -72,34 +72,19 @@ fn size(batch: &RecordBatch) -> usize {
 
 /// Errors of ours come back as they are.
 pub(crate) fn from_input(error: DataFusionError) -> Error {
-    fn ours(error: &(dyn std::error::Error + 'static)) -> Option<Error> {
-        let mut next = Some(error);
-        while let Some(error) = next {
-            if let Some(ours) = error.downcast_ref::<Error>() {
-                return Some(ours.clone());
-            }
-            next = match error.downcast_ref::<DataFusionError>() {
-                Some(DataFusionError::External(inner)) => Some(inner.as_ref()),
-                Some(DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner)) => {
-                    Some(inner.as_ref())
-                }
-                Some(DataFusionError::Shared(inner)) => Some(inner.as_ref()),
-                Some(DataFusionError::ArrowError(inner, _)) => Some(inner.as_ref()),
-                Some(_) => None,
-                None => match error.downcast_ref::<arrow::error::ArrowError>() {
-                    Some(arrow::error::ArrowError::ExternalError(inner)) => Some(inner.as_ref()),
-                    _ => None,
-                },
-            };
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(error) = cause {
+        if let Some(ours) = error.downcast_ref::<Error>() {
+            return ours.clone();
         }
-        None
+        cause = error.source();
     }
-    ours(&error).unwrap_or_else(|| match error.find_root() {
+    match error.find_root() {
         DataFusionError::ResourcesExhausted(_) => Error::new("out-of-memory", error.strip_backtrace()),
         DataFusionError::NotImplemented(_) => Error::unsupported(error.strip_backtrace()),
         DataFusionError::Internal(_) => Error::internal(error.strip_backtrace()),
         _ => Error::new("runtime", error.strip_backtrace()),
-    })
+    }
 }
 
 type Message = (RecordBatch, Option<Keys>, Changes);
@@ -209,7 +194,8 @@ pub(crate) async fn run(
                     tasks.spawn(async move { (number, write_sorted(append, key, &context, receiver).await) });
                 }
                 None => {
-                    let overflow = writer.partition_key()?.map(|key| Overflow::new(key, &writer.context));
+                    let key = SortKey::of_partitions(job.table.metadata())?;
+                    let overflow = key.map(|key| Overflow::new(key, &writer.context));
                     let append = AppendWriter::new(job, kind, number)?.with_overflow(overflow);
                     tasks.spawn(async move { (number, write_append(append, receiver).await) });
                 }
@@ -236,28 +222,33 @@ pub(crate) async fn run(
         senders,
     };
     let fed = feed(router, head, input).await;
-    if fed.is_err() {
-        job.files.close();
-        tasks.shutdown().await;
-    }
-    fed?;
-    let mut outputs: Vec<Option<Output>> = (0..job.writers).map(|_| None).collect();
-    while let Some(ended) = tasks.join_next().await {
-        match ended.map_err(panicked).and_then(|(number, result)| Ok((number, result?))) {
-            Ok((number, output)) => {
-                if let Some(slot) = outputs.get_mut(number) {
-                    *slot = Some(output);
-                }
-            }
-            Err(error) => {
-                job.files.close();
-                tasks.shutdown().await;
-                return Err(error);
-            }
+    outputs(job, fed, tasks).await
+}
+
+/// What numbered writers leave, in the order of their numbers, once their rows were given to them.
+///
+/// # Errors
+/// That of giving them the rows, or the first writer's; all writers have ended then.
+pub(super) async fn outputs(job: &Job, fed: Result<()>, mut tasks: JoinSet<(usize, Result<Output>)>) -> Result<Output> {
+    let mut outputs = Vec::with_capacity(tasks.len());
+    let mut failed = fed.err();
+    while failed.is_none()
+        && let Some(ended) = tasks.join_next().await
+    {
+        match ended {
+            Ok((number, Ok(output))) => outputs.push((number, output)),
+            Ok((_, Err(error))) => failed = Some(error),
+            Err(error) => failed = Some(Error::internal(format!("a writer ended early: {error}"))),
         }
     }
+    if let Some(error) = failed {
+        job.files.close();
+        tasks.shutdown().await;
+        return Err(error);
+    }
+    outputs.sort_unstable_by_key(|(number, _)| *number);
     let mut all = Output::default();
-    outputs.into_iter().flatten().for_each(|output| all.extend(output));
+    outputs.into_iter().for_each(|(_, output)| all.extend(output));
     Ok(all)
 }
 
@@ -320,8 +311,4 @@ async fn write_delta(mut writer: DeltaWriter, mut input: mpsc::Receiver<Message>
         writer.write(&batch, &keys, &changes).await?;
     }
     writer.finish().await
-}
-
-fn panicked(error: JoinError) -> Error {
-    Error::internal(format!("a writer ended early: {error}"))
 }

@@ -13,7 +13,7 @@ use parquet::file::statistics::Statistics;
 
 use super::key_values::Values;
 use super::live::Value;
-use crate::scan::{FileTask, ScanContext, open_parquet, unreadable};
+use crate::scan::{FileTask, ScanContext, open_parquet, unreadable_because};
 
 /// Has the row groups of a file skipped that hold no key with these values of the key columns. False if all of them are.
 ///
@@ -41,7 +41,7 @@ pub(crate) async fn skip_row_groups(
         matches!(values, Values::Few(_)) && groups.iter().any(|group| has_filter(group, column))
     };
     if columns.iter().any(|(column, values)| wanted(*column, values)) {
-        let wrong = |e: &dyn std::fmt::Display| unreadable(task.file(), e);
+        let wrong = |e: &parquet::errors::ParquetError| unreadable_because(task.file(), e);
         let metadata =
             ArrowReaderMetadata::try_new(footer.clone(), ArrowReaderOptions::new()).map_err(|e| wrong(&e))?;
         let reader = open_parquet(context.table.io(), task.file())?;

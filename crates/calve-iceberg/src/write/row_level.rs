@@ -26,16 +26,18 @@ use tokio::sync::watch;
 use super::file::FileKind;
 use super::job::{Job, WriteProgress};
 use super::location::Locations;
+use super::lookup::invalid;
 use super::options::{DistributionMode, WriteOptions};
 use super::positions::{RowsByFile, delete_rows};
 use super::prepare;
 use super::route::from_input;
 use super::row_level_carried::{carried, named_row};
 use super::row_level_changes::{Layout, Taker};
+use super::row_level_conflicts::Condition;
 use super::row_level_files::write_rows;
 use super::row_level_whole::{WholeFiles, whole_files};
 use super::upload::Uncommitted;
-use crate::commit::{FileId, Isolation, NewFile, Operation, Overwrite};
+use crate::commit::{ConflictFilter, FileId, Isolation, NewFile, Operation, Overwrite};
 use crate::scan::{ChosenFiles, RowColumn, ScanOptions, plan_files, provider_with};
 use crate::table::Table;
 
@@ -84,9 +86,6 @@ impl RowLevelOptions {
             RowLevelCommand::Update => ("write.update.mode", "write.update.isolation-level"),
             RowLevelCommand::Merge => ("write.merge.mode", "write.merge.isolation-level"),
         };
-        let invalid = |name: &str, value: &str, expected: &str| {
-            Error::new("invalid-option", format!("invalid value '{value}' for option '{name}': expected {expected}"))
-        };
         let mode = match table.property(mode).map(|value| (value.trim().to_ascii_lowercase(), value)) {
             None => RowLevelMode::CopyOnWrite,
             Some((value, _)) if value == "copy-on-write" => RowLevelMode::CopyOnWrite,
@@ -116,6 +115,8 @@ pub struct RowLevel {
     /// What is read; `None` for a table without rows.
     snapshot: Option<SnapshotRef>,
     whole: Arc<WholeFiles>,
+    /// Rules out files that others add meanwhile.
+    condition: Option<Arc<dyn ConflictFilter>>,
 }
 
 impl RowLevel {
@@ -133,7 +134,7 @@ impl RowLevel {
         let plain = plain(&options.write);
         prepare::check(table, &plain)?;
         let snapshot = table.branch_head(options.branch())?.cloned();
-        let this = Self { table: table.clone(), options, snapshot, whole: Arc::default() };
+        let this = Self { table: table.clone(), options, snapshot, whole: Arc::default(), condition: None };
         this.provider()?;
         Ok(this)
     }
@@ -177,6 +178,17 @@ impl RowLevel {
         whole_files(&self.table, snapshot, filters, state, &self.whole).await
     }
 
+    /// Says which rows the statement is about: those for which the filters, all together, are true. What others add meanwhile
+    /// and cannot be such rows is no conflict.
+    ///
+    /// # Errors
+    /// `not-supported` for columns of types that Flink does not have.
+    pub fn with_condition(mut self, filters: &[Expr], state: &SessionState) -> Result<Self> {
+        let condition = Condition::new(&self.table, filters, state)?;
+        self.condition = condition.map(|condition| Arc::new(condition) as Arc<dyn ConflictFilter>);
+        Ok(self)
+    }
+
     /// Writes changes: batches with an operation (Int8: 0 a row goes, 1 a row changes, 2 a row comes), a file (Utf8) and a
     /// position (Int64), and, if `has_values`, the table's columns with the types of [`crate::schema::to_arrow`] and the
     /// row's id (Int64), if rows have ids. `state` reads the rows that stay. `stop` ends it with an error.
@@ -210,29 +222,24 @@ impl RowLevel {
         files: &Uncommitted,
     ) -> Result<RowLevelWritten> {
         let writers = self.options.write.writers.max(1);
-        let mut job = Job {
+        let job = Arc::new(Job {
             table: self.table.clone(),
             options: plain(&self.options.write),
             locations: Locations::new(&self.table)?,
             files: files.clone(),
             progress,
             writers,
-        };
+        });
         let kind = self.kind()?;
         let this = Arc::new(self);
         let taker = Arc::new(Taker::new(this.layout(has_values)?));
         let rows = stoppable(this.clone().rows(changes, taker.clone(), state.clone()), stop);
-        let written = write_rows(&mut job, &kind, rows).await;
+        let written = write_rows(&job, &kind, rows, &state.task_ctx()).await;
         let taken = taker.finish();
         if let Some((file, position)) = &taken.twice {
             return Err(this.changed_twice(file, *position, &state).await);
         }
         let output = written?;
-        let job = Arc::new(job);
-        let record_counts = this.record_counts(&taken.rows).await?;
-        let whole = |path: &String, rows: u64| {
-            this.whole.contains(path) || record_counts.get(path).is_some_and(|count| *count == rows)
-        };
         let mut removed: Vec<FileId> = this.whole.unread().map(data_file).collect();
         let mut deletes = vec![];
         let mut position_deletes = 0;
@@ -243,13 +250,14 @@ impl RowLevel {
                 removed_data = removed.len();
             }
             RowLevelMode::MergeOnRead => {
+                let counts = this.record_counts(&taken.rows).await?;
                 let (gone, some): (RowsByFile, RowsByFile) =
-                    taken.rows.into_iter().partition(|(path, rows)| whole(path, rows.len()));
+                    taken.rows.into_iter().partition(|(path, rows)| this.goes_whole(path, rows.len(), &counts));
                 removed.extend(gone.keys().map(data_file));
                 removed_data = removed.len();
                 if let Some(snapshot) = &this.snapshot {
-                    let first_name = output.data.len().saturating_add(1);
-                    let deleted = delete_rows(&job, &this.table, snapshot, writers, first_name, &some).await?;
+                    // the number of no writer of data files
+                    let deleted = delete_rows(&job, &this.table, snapshot, writers, 0, &some).await?;
                     position_deletes = deleted.rows;
                     removed.extend(deleted.removed);
                     deletes = deleted.files;
@@ -270,6 +278,7 @@ impl RowLevel {
             removed_data,
             read: this.snapshot.as_ref().map(|snapshot| snapshot.snapshot_id()),
             isolation: this.options.isolation,
+            condition: this.condition.clone(),
             files: files.clone(),
         })
     }
@@ -303,11 +312,8 @@ impl RowLevel {
         let stay = stream::once(async move {
             let rows = Arc::new(taker.rows());
             let counts = self.record_counts(&rows).await?;
-            let rewritten = |(path, rows): (&String, &roaring::RoaringTreemap)| {
-                let whole = self.whole.contains(path) || counts.get(path).is_some_and(|count| *count == rows.len());
-                (!whole).then(|| path.clone())
-            };
-            let files: HashSet<String> = rows.iter().filter_map(rewritten).collect();
+            let stays = rows.iter().filter(|(path, rows)| !self.goes_whole(path, rows.len(), &counts));
+            let files: HashSet<String> = stays.map(|(path, _)| path.clone()).collect();
             if files.is_empty() {
                 return Ok(stream::empty().boxed());
             }
@@ -322,6 +328,11 @@ impl RowLevel {
         let Some(snapshot) = self.snapshot.as_ref().filter(|_| !rows.is_empty()) else { return Ok(HashMap::new()) };
         let tasks = plan_files(&self.table, snapshot, |file| rows.contains_key(file.file_path())).await?;
         Ok(tasks.iter().map(|task| (task.file().file_path().to_owned(), task.file().record_count())).collect())
+    }
+
+    /// Whether a file goes as a whole when so many of its rows go; `counts` are those of [`RowLevel::record_counts`].
+    fn goes_whole(&self, path: &str, rows: u64, counts: &HashMap<String, u64>) -> bool {
+        self.whole.contains(path) || counts.get(path).is_some_and(|count| *count == rows)
     }
 
     async fn changed_twice(&self, file: &str, position: u64, state: &SessionState) -> Error {
@@ -395,6 +406,7 @@ pub struct RowLevelWritten {
     removed_data: usize,
     read: Option<i64>,
     isolation: Isolation,
+    condition: Option<Arc<dyn ConflictFilter>>,
     files: Uncommitted,
 }
 
@@ -416,6 +428,7 @@ impl RowLevelWritten {
         Operation::Overwrite(Overwrite {
             read: self.read,
             isolation: self.isolation,
+            condition: self.condition.clone(),
             removed: self.removed.clone(),
             data: self.data.clone(),
             deletes: self.deletes.clone(),

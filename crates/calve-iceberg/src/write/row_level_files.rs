@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use arrow::array::RecordBatch;
 use calve_types::{Error, Result};
+use datafusion::execution::TaskContext;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::mpsc;
@@ -14,7 +15,10 @@ use super::append::AppendWriter;
 use super::file::FileKind;
 use super::job::Job;
 use super::output::Output;
+use super::overflow::Overflow;
 use super::partition::{Partitioner, split_by};
+use super::route::{outputs, size};
+use super::sort_key::SortKey;
 
 /// Rows smaller than this, in bytes of memory, go to one writer: one file per partition.
 const ONE_WRITER: usize = 32 << 20;
@@ -22,14 +26,16 @@ const ONE_WRITER: usize = 32 << 20;
 /// Batches on their way to a writer.
 const IN_FLIGHT: usize = 3;
 
-/// Writes all rows, whose batches have the columns of `kind`. `job.writers` becomes the number of writers.
+/// Writes all rows, whose batches have the columns of `kind`, by at most `job.writers` writers. Rows of partitions for which
+/// no file may be opened are put aside, see [`Overflow`].
 ///
 /// # Errors
 /// The rows' or the first writer's; all writers have ended then.
 pub(super) async fn write_rows(
-    job: &mut Job,
+    job: &Arc<Job>,
     kind: &Arc<FileKind>,
     mut rows: BoxStream<'static, Result<RecordBatch>>,
+    context: &Arc<TaskContext>,
 ) -> Result<Output> {
     let mut head = Vec::new();
     let mut bytes = 0_usize;
@@ -38,7 +44,7 @@ pub(super) async fn write_rows(
         match rows.next().await {
             Some(batch) => {
                 let batch = batch?;
-                bytes = bytes.saturating_add(batch.get_array_memory_size());
+                bytes = bytes.saturating_add(size(&batch));
                 head.push(batch);
             }
             None => more = false,
@@ -47,59 +53,25 @@ pub(super) async fn write_rows(
     if head.is_empty() {
         return Ok(Output::default());
     }
-    job.writers = if more { job.writers.max(1) } else { 1 };
-    // the writers hold what the job is; the counts of it do not change any more
-    let shared = Arc::new(Job {
-        table: job.table.clone(),
-        options: job.options.clone(),
-        locations: super::location::Locations::new(&job.table)?,
-        files: job.files.clone(),
-        progress: job.progress.clone(),
-        writers: job.writers,
-    });
+    let writers = if more { job.writers.max(1) } else { 1 };
     let rows = futures::stream::iter(head.into_iter().map(Ok)).chain(rows).boxed();
-    run(&shared, kind, rows).await
-}
-
-async fn run(job: &Arc<Job>, kind: &Arc<FileKind>, rows: BoxStream<'static, Result<RecordBatch>>) -> Result<Output> {
     let mut tasks = JoinSet::new();
-    let mut senders = Vec::with_capacity(job.writers);
-    for number in 0..job.writers {
+    let mut senders = Vec::with_capacity(writers);
+    for number in 0..writers {
         let (sender, mut receiver) = mpsc::channel::<RecordBatch>(IN_FLIGHT);
         senders.push(sender);
-        let mut writer = AppendWriter::new(job, kind, number)?;
-        tasks.spawn(async move {
+        let overflow = SortKey::of_partitions(job.table.metadata())?.map(|key| Overflow::new(key, context));
+        let mut writer = AppendWriter::new(job, kind, number)?.with_overflow(overflow);
+        let work = async move {
             while let Some(batch) = receiver.recv().await {
                 writer.write(&batch).await?;
             }
-            Ok((number, writer.finish().await?))
-        });
+            writer.finish().await
+        };
+        tasks.spawn(async move { (number, work.await) });
     }
     let fed = feed(job, rows, senders).await;
-    let mut outputs = Vec::with_capacity(job.writers);
-    let mut failed = fed.err();
-    if failed.is_some() {
-        job.files.close();
-        tasks.shutdown().await;
-    }
-    while let Some(ended) = tasks.join_next().await {
-        let ended = ended.unwrap_or_else(|e| Err(Error::internal(format!("a writer ended early: {e}"))));
-        match ended {
-            Ok(output) => outputs.push(output),
-            Err(error) => {
-                job.files.close();
-                tasks.shutdown().await;
-                failed.get_or_insert(error);
-            }
-        }
-    }
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    outputs.sort_unstable_by_key(|(number, _)| *number);
-    let mut all = Output::default();
-    outputs.into_iter().for_each(|(_, output)| all.extend(output));
-    Ok(all)
+    outputs(job, fed, tasks).await
 }
 
 /// Gives all rows to the writers: those of a partition to one, else in turn. A writer that is gone ends it early.

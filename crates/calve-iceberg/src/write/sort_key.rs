@@ -4,7 +4,7 @@ use arrow::array::{ArrayRef, BinaryArray, RecordBatch};
 use arrow::compute::SortOptions;
 use arrow::row::{RowConverter, SortField};
 use calve_types::{Error, Result};
-use iceberg::spec::{NullOrder, PartitionSpec, Schema, SortDirection, SortOrder, Transform, Type};
+use iceberg::spec::{NullOrder, PartitionSpec, Schema, SortDirection, SortOrder, TableMetadata, Transform, Type};
 
 use super::partition::{arrow_type, descend, path_of};
 use super::transform::apply;
@@ -64,6 +64,14 @@ impl SortKey {
             return Ok(None);
         }
         Ok(Some(Self { fields, converter: RowConverter::new(types).context(|| "compare rows")? }))
+    }
+
+    /// The order of a table's partitions; `None` without partitions.
+    ///
+    /// # Errors
+    /// As [`SortKey::new`].
+    pub(crate) fn of_partitions(metadata: &TableMetadata) -> Result<Option<Self>> {
+        Self::new(metadata.default_partition_spec(), &SortOrder::unsorted_order(), metadata.current_schema())
     }
 
     /// A key for every row: keys compare as bytes like the rows.

@@ -46,24 +46,20 @@ pub(crate) async fn sorted(
     let key = fields.len();
     fields.push(Field::new(KEY, ArrowType::Binary, false));
     let schema: SchemaRef = Arc::new(Schema::new(fields));
-    let with_key = {
-        let schema = schema.clone();
-        move |batch: RecordBatch| -> Result<RecordBatch> {
-            let mut columns = batch.columns().to_vec();
-            columns.push(Arc::new(keys(&batch)?) as ArrayRef);
-            RecordBatch::try_new(schema.clone(), columns).context(|| "sort rows")
-        }
+    let of_batch = schema.clone();
+    let mut with_key = move |batch: RecordBatch| -> Result<RecordBatch> {
+        let mut columns = batch.columns().to_vec();
+        columns.push(Arc::new(keys(&batch)?) as ArrayRef);
+        RecordBatch::try_new(of_batch.clone(), columns).context(|| "sort rows")
     };
-    let mut with_key = with_key;
     let all = futures::stream::iter([Ok(first)]).chain(rows);
     let all = all.map(move |batch| batch.and_then(&mut with_key).map_err(crate::error::external));
     let stream = Box::pin(RecordBatchStreamAdapter::new(schema.clone(), all));
     let input = Once { schema: schema.clone(), stream: Mutex::new(Some(stream)) };
-    let what = || "sort rows";
     let input =
         StreamingTableExec::try_new(schema, vec![Arc::new(input)], None, [], false, None).map_err(|e| failed(&e))?;
     let by = PhysicalSortExpr::new(Arc::new(Column::new(KEY, key)), SortOptions::new(false, true));
-    let by = LexOrdering::new([by]).ok_or_else(|| Error::internal(what()))?;
+    let by = LexOrdering::new([by]).ok_or_else(|| Error::internal("sort rows by no key"))?;
     SortExec::new(by, Arc::new(input)).execute(0, context.clone()).map_err(|e| failed(&e))
 }
 

@@ -7,13 +7,11 @@ use bytes::Bytes;
 use calve_types::{Error, Result};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
 use parquet::arrow::async_writer::AsyncFileWriter;
 use parquet::errors::ParquetError;
 
-use crate::error::Context;
-use crate::io::TableIo;
+use crate::io::parts::{Parts, apart};
+use crate::io::{TableIo, explain};
 
 /// The files a job has made and nothing refers to yet. When the last handle goes and nobody said
 /// [`Uncommitted::keep`], they are deleted: on an error, on a panic, and when the job's future is dropped.
@@ -33,6 +31,8 @@ struct State {
     locations: Vec<String>,
     closed: bool,
     kept: bool,
+    /// Nothing is left to delete.
+    deleted: bool,
 }
 
 impl Inner {
@@ -69,15 +69,16 @@ impl Uncommitted {
     /// Deletes all files, as far as storage lets us.
     pub(crate) async fn delete(&self) {
         self.close();
-        // they stay on the list: a step that still runs may make one of them appear later
+        // they stay on the list: a step that still runs, and holds the list, may make one of them appear later
+        let alone = Arc::strong_count(&self.inner) == 1;
         let locations = self.inner.state().locations.clone();
-        for location in &locations {
-            if let Err(error) = self.inner.io.delete(location).await {
-                tracing::warn!(%error, location, "cannot delete an uncommitted file");
-            }
-            // an upload that was interrupted is staged under another name
-            self.inner.io.delete_now(location);
+        let failed = self.inner.io.delete_all(&locations).await;
+        for error in &failed {
+            tracing::warn!(%error, "cannot delete an uncommitted file");
         }
+        // an upload that was interrupted is staged under another name
+        locations.iter().for_each(|location| self.inner.io.delete_now(location));
+        self.inner.state().deleted = alone && failed.is_empty();
     }
 
     /// Makes the folders of the files durable, up to the one that holds `root`. The files themselves are when their upload ends.
@@ -85,6 +86,9 @@ impl Uncommitted {
     /// # Errors
     /// `io`.
     pub(crate) async fn sync_folders(&self, root: &str) -> Result<()> {
+        if self.inner.io.is_remote(root) {
+            return Ok(());
+        }
         let folders: BTreeSet<String> = {
             let state = self.inner.state();
             let mut folders = BTreeSet::from([root.to_owned()]);
@@ -108,25 +112,32 @@ impl Uncommitted {
 impl Drop for Inner {
     fn drop(&mut self) {
         let state = std::mem::take(self.state.get_mut().unwrap_or_else(PoisonError::into_inner));
-        if !state.kept {
-            state.locations.iter().for_each(|location| self.io.delete_now(location));
+        if state.kept {
+            return;
+        }
+        let is_remote = |location: &String| self.io.is_remote(location);
+        let (remote, local): (Vec<_>, Vec<_>) = state.locations.into_iter().partition(is_remote);
+        local.iter().for_each(|location| self.io.delete_now(location));
+        if !state.deleted && !remote.is_empty() {
+            delete_remote(self.io.fresh(), remote);
         }
     }
 }
 
-/// Bytes collected before a part is sent.
-const PART: usize = 8 << 20;
+/// Deletes remote files with connections of their own: nobody else may be there to drive those of the job.
+fn delete_remote(io: TableIo, locations: Vec<String>) {
+    apart(async move {
+        for error in io.delete_all(&locations).await {
+            tracing::warn!(%error, "cannot delete an uncommitted file");
+        }
+    });
+}
 
 /// One file being written. Small files are put at once, larger ones in parts.
 pub(crate) struct Upload {
-    files: Uncommitted,
-    store: Arc<dyn ObjectStore>,
+    parts: Parts<Uncommitted>,
     io: TableIo,
     location: String,
-    path: Path,
-    pending: Vec<Bytes>,
-    pending_bytes: usize,
-    parts: Option<Box<dyn MultipartUpload>>,
 }
 
 impl Upload {
@@ -137,16 +148,9 @@ impl Upload {
     pub(crate) fn new(files: &Uncommitted, io: &TableIo, location: &str) -> Result<Self> {
         let path = io.object_path(location)?;
         files.register(location)?;
-        Ok(Self {
-            files: files.clone(),
-            store: io.object_store(),
-            io: io.clone(),
-            location: location.to_owned(),
-            path,
-            pending: Vec::new(),
-            pending_bytes: 0,
-            parts: None,
-        })
+        // whoever still makes the file appear holds the list, which then deletes it
+        let parts = Parts::new(io.object_store(), path, location, io.is_remote(location), files.clone());
+        Ok(Self { parts, io: io.clone(), location: location.to_owned() })
     }
 
     /// Writes a whole file.
@@ -160,10 +164,7 @@ impl Upload {
 
     /// Takes bytes to be written with the next ones.
     pub(crate) fn hold(&mut self, bytes: Bytes) {
-        if !bytes.is_empty() {
-            self.pending_bytes += bytes.len();
-            self.pending.push(bytes);
-        }
+        self.parts.hold(bytes);
     }
 
     /// Appends bytes.
@@ -171,26 +172,7 @@ impl Upload {
     /// # Errors
     /// `io`.
     pub(crate) async fn add(&mut self, bytes: Bytes) -> Result<()> {
-        self.hold(bytes);
-        if self.pending_bytes >= PART { self.send().await } else { Ok(()) }
-    }
-
-    fn take_pending(&mut self) -> PutPayload {
-        self.pending_bytes = 0;
-        std::mem::take(&mut self.pending).into_iter().collect()
-    }
-
-    async fn send(&mut self) -> Result<()> {
-        let payload = self.take_pending();
-        let parts = match &mut self.parts {
-            Some(parts) => parts,
-            none => {
-                let (store, path) = (self.store.clone(), self.path.clone());
-                let started = detached(&self.files, async move { store.put_multipart(&path).await }).await?;
-                none.insert(started.context(|| format!("create the file '{}'", self.location))?)
-            }
-        };
-        parts.put_part(payload).await.context(|| format!("write the file '{}'", self.location))
+        self.parts.add(bytes).await
     }
 
     /// Ends the file; it is durable then.
@@ -198,44 +180,8 @@ impl Upload {
     /// # Errors
     /// `io`.
     pub(crate) async fn finish(&mut self) -> Result<()> {
-        if self.parts.is_some() && self.pending_bytes > 0 {
-            self.send().await?;
-        }
-        let what = || format!("write the file '{}'", self.location);
-        match self.parts.take() {
-            Some(mut parts) => {
-                detached(&self.files, async move { parts.complete().await }).await?.context(what)?;
-            }
-            None => {
-                let payload = self.take_pending();
-                let (store, path) = (self.store.clone(), self.path.clone());
-                detached(&self.files, async move { store.put(&path, payload).await })
-                    .await?
-                    .context(|| format!("write the file '{}'", self.location))?;
-            }
-        }
+        self.parts.finish().await?;
         self.io.sync(vec![self.location.clone()]).await
-    }
-}
-
-/// Runs a step that makes a file appear in a task of its own, which holds the list of files: if the job is cancelled
-/// half way, the list outlives the step and deletes what it made.
-async fn detached<T: Send + 'static>(files: &Uncommitted, step: impl Future<Output = T> + Send + 'static) -> Result<T> {
-    let files = files.clone();
-    let task = tokio::spawn(async move {
-        let result = step.await;
-        drop(files);
-        result
-    });
-    task.await.map_err(|e| Error::new("interrupted", format!("the write was interrupted: {e}")))
-}
-
-impl Drop for Upload {
-    fn drop(&mut self) {
-        if let (Some(mut parts), Ok(runtime)) = (self.parts.take(), tokio::runtime::Handle::try_current()) {
-            // dropping an upload of a local file deletes it too; stores elsewhere keep the parts until told
-            drop(runtime.spawn(async move { parts.abort().await }));
-        }
     }
 }
 
@@ -260,7 +206,10 @@ pub(crate) fn from_parquet(error: ParquetError, location: &str) -> Error {
             Ok(error) => *error,
             Err(inner) => match inner.downcast::<ParquetError>() {
                 Ok(error) => from_parquet(*error, location),
-                Err(inner) => Error::new("io", format!("cannot write the file '{location}': {inner}")),
+                Err(inner) => match inner.downcast::<object_store::Error>() {
+                    Ok(error) => explain(&error).error(format!("write the file '{location}'")),
+                    Err(inner) => Error::new("io", format!("cannot write the file '{location}': {inner}")),
+                },
             },
         },
         other => Error::new("io", format!("cannot write the file '{location}': {other}")),

@@ -22,7 +22,7 @@ use crate::rel::{Field, JoinKind, Rel, RelKind};
 pub fn delete(delete: &Delete, table: &ChangedTable, catalog: &dyn CatalogReader) -> Result<Change> {
     with_statement(catalog, &delete.hints, &delete.places, |binder| {
         let (rows, names) = target(table, &delete.table, delete.alias.as_ref());
-        let (rows, names) = binder.changed_rows(rows, names, delete.condition.as_ref())?;
+        let rows = binder.changed_rows(rows, &names, delete.condition.as_ref())?;
         let hidden = Hidden::of(table);
         let mut rows = Projection::of(rows);
         rows.push("op", op(ChangeOp::Delete));
@@ -48,7 +48,7 @@ pub fn update(update: &Update, table: &ChangedTable, catalog: &dyn CatalogReader
         let (rows, names) = target(table, &update.table, update.alias.as_ref());
         let scope = Scope::new(Env::default(), &names, "SET clause");
         let mut values = binder.assigned(&update.assignments, table, update.alias.as_ref(), &scope)?;
-        let (rows, names) = binder.changed_rows(rows, names.clone(), update.condition.as_ref())?;
+        let rows = binder.changed_rows(rows, &names, update.condition.as_ref())?;
         let hidden = Hidden::of(table);
         let mut rows = Projection::of(rows);
         rows.push("op", op(ChangeOp::Update));
@@ -58,7 +58,7 @@ pub fn update(update: &Update, table: &ChangedTable, catalog: &dyn CatalogReader
                 Some(value) => value,
                 None => names.field(index, Span::default()),
             };
-            rows.push(&column.name, value);
+            rows.push_value(column, value);
         }
         rows.lineage(&hidden, &names);
         Ok(Change {
@@ -150,6 +150,13 @@ impl Projection {
         self.exprs.push(expr);
     }
 
+    /// A value of [`insert::for_column`].
+    fn push_value(&mut self, column: &Column, expr: Expr) {
+        let data_type = column.data_type.with_nullable(expr.data_type.nullable);
+        self.fields.push(Field { name: column.name.clone(), data_type });
+        self.exprs.push(expr);
+    }
+
     fn hidden(&mut self, hidden: &Hidden, names: &Namespace) {
         self.push("_file", names.field(hidden.file, Span::default()));
         self.push("_pos", names.field(hidden.position, Span::default()));
@@ -168,11 +175,11 @@ impl Projection {
 }
 
 impl Binder<'_> {
-    fn changed_rows(&self, rows: Rel, names: Namespace, condition: Option<&ast::Expr>) -> Result<(Rel, Namespace)> {
-        let Some(condition) = condition else { return Ok((rows, names)) };
-        let scope = Scope::new(Env::default(), &names, "WHERE clause");
+    fn changed_rows(&self, rows: Rel, names: &Namespace, condition: Option<&ast::Expr>) -> Result<Rel> {
+        let Some(condition) = condition else { return Ok(rows) };
+        let scope = Scope::new(Env::default(), names, "WHERE clause");
         let predicate = self.condition(condition, &scope, "WHERE clause")?;
-        Ok((filter(rows, predicate), names))
+        Ok(filter(rows, predicate))
     }
 
     /// The new value of every column that is assigned one, in the table's order.
@@ -328,25 +335,12 @@ impl Binder<'_> {
                     let value = self.column_value(value, column, &table.entry, scope)?;
                     let slot = row.get_mut(index).ok_or_else(|| Error::internal("no such column"))?;
                     if slot.replace(value).is_some() {
-                        return Err(Error::new(
-                            "duplicate-column",
-                            format!("column '{}' gets two values", column.name),
-                        )
-                        .with_detail(format!("Target column '{}' is assigned more than once", column.name))
-                        .at(span));
+                        return Err(insert::twice(&column.name, span));
                     }
                 }
                 let values = columns.iter().zip(row).map(|(column, value)| match value {
                     Some(value) => Ok(value),
-                    None if column.data_type.nullable => {
-                        Ok(literal::literal(Value::Null, column.data_type.clone(), Span::default()))
-                    }
-                    None => Err(Error::new(
-                        "missing-column",
-                        format!("column '{}' is NOT NULL and gets no value", column.name),
-                    )
-                    .with_detail(format!("Column '{}' has no default value and does not allow NULLs", column.name))
-                    .at(place)),
+                    None => insert::unset(column).map_err(|e| e.at(place)),
                 });
                 Action { op: ChangeOp::Insert, values: Some(values.collect::<Result<_>>()?) }
             }
@@ -408,12 +402,16 @@ fn chosen(
         let mut rows: Vec<(usize, std::vec::IntoIter<Expr>)> =
             clauses.into_iter().enumerate().filter_map(|(i, action)| Some((i, action.values?.into_iter()))).collect();
         for column in table.entry.physical_columns() {
-            let mut branches = vec![];
-            for (clause, values) in &mut rows {
-                let value = values.next().ok_or_else(|| Error::internal("a column without a value"))?;
-                branches.push((is(*clause)?, value));
+            let mut values = vec![];
+            for (clause, row) in &mut rows {
+                let value = row.next().ok_or_else(|| Error::internal("a column without a value"))?;
+                values.push((is(*clause)?, value));
             }
-            all.push(&column.name, case(branches, column.data_type.clone()));
+            // the values of a CASE are of one type
+            let exact = values.iter().all(|(_, value)| value.data_type.logical == column.data_type.logical);
+            let data_type = if exact { column.data_type.clone() } else { insert::loosened(&column.data_type) };
+            let branches = values.into_iter().map(|(is, value)| (is, coerce::to(value, &data_type))).collect();
+            all.push_value(column, case(branches, data_type));
         }
     }
     if lineage {
@@ -456,7 +454,7 @@ fn stored(value: Expr, column: &Column, table: &TableEntry) -> Result<Expr> {
         };
         return Err(error.at(value.span));
     }
-    Ok(coerce::to(value, &column.data_type))
+    Ok(insert::for_column(value, &column.data_type))
 }
 
 /// The column that an assignment names, alone or behind its table.

@@ -27,8 +27,9 @@ impl Binder<'_> {
         let mut fields = Vec::new();
         let mut exprs = Vec::new();
         for (value, column) in values.into_iter().zip(columns) {
-            let e = coerce::to(value.expr, &column.data_type);
-            fields.push(Field { name: column.name.clone(), data_type: e.data_type.clone() });
+            let e = for_column(value.expr, &column.data_type);
+            let data_type = column.data_type.with_nullable(e.data_type.nullable);
+            fields.push(Field { name: column.name.clone(), data_type });
             exprs.push(e);
         }
         if unchanged {
@@ -65,7 +66,7 @@ impl Binder<'_> {
             }
             let slot = fixed.get_mut(index).ok_or_else(|| Error::internal("no such column"))?;
             if slot.replace(self.partition_value(value, column)?).is_some() {
-                return Err(twice(name));
+                return Err(twice(&name.value, name.span));
             }
         }
         let Some(list) = &insert.columns else {
@@ -93,7 +94,7 @@ impl Binder<'_> {
             let (index, _) = target(table, columns, name)?;
             let slot = source.get_mut(index).ok_or_else(|| Error::internal("no such column"))?;
             if slot.replace(i).is_some() {
-                return Err(twice(name));
+                return Err(twice(&name.value, name.span));
             }
         }
         let named_twice = list.iter().any(|name| insert.partition.iter().any(|(fixed, _)| fixed.value == name.value));
@@ -114,17 +115,7 @@ impl Binder<'_> {
             values.push(match (source.and_then(|i| from_query(i, at)), fixed) {
                 (Some(value), _) => value,
                 (None, Some(expr)) => unnamed(expr),
-                (None, None) if column.data_type.nullable => {
-                    unnamed(literal::literal(Value::Null, column.data_type.clone(), Span::default()))
-                }
-                (None, None) => {
-                    return Err(Error::new(
-                        "missing-column",
-                        format!("column '{}' is NOT NULL and gets no value", column.name),
-                    )
-                    .with_detail(format!("Column '{}' has no default value and does not allow NULLs", column.name))
-                    .at(insert.table.span));
-                }
+                (None, None) => unnamed(unset(column).map_err(|e| e.at(insert.table.span))?),
             });
         }
         Ok(values)
@@ -178,10 +169,6 @@ struct Named {
     expr: Expr,
 }
 
-/// The columns an INSERT writes: neither computed nor virtual ones.
-///
-/// # Errors
-/// `not-supported` for metadata columns that are not virtual: no connector writes them.
 /// An error of the query of an INSERT; that of a bare NULL names the type of the column that it is for.
 pub(super) fn of_query(error: Error, table: &TableEntry, insert: &Insert) -> Error {
     let Some(place) = error.span.filter(|_| expr::is_untyped_null(&error)) else { return error };
@@ -215,6 +202,10 @@ pub(super) fn of_query(error: Error, table: &TableEntry, insert: &Insert) -> Err
     }
 }
 
+/// The columns an INSERT writes: neither computed nor virtual ones.
+///
+/// # Errors
+/// `not-supported` for metadata columns that are not virtual: no connector writes them.
 fn sink_columns(table: &TableEntry) -> Result<Vec<&Column>> {
     let persisted = |c: &&Column| matches!(c.kind, ColumnKind::Metadata { is_virtual: false, .. });
     if let Some(column) = table.columns.iter().find(persisted) {
@@ -241,10 +232,24 @@ fn target<'a>(table: &TableEntry, columns: &[&'a Column], name: &Ident) -> Resul
     })
 }
 
-fn twice(name: &Ident) -> Error {
-    Error::new("duplicate-column", format!("column '{}' gets two values", name.value))
-        .with_detail(format!("Target column '{}' is assigned more than once", name.value))
-        .at(name.span)
+/// What a column gets that is given no value.
+///
+/// # Errors
+/// `missing-column` for one that is NOT NULL.
+pub(super) fn unset(column: &Column) -> Result<Expr> {
+    if column.data_type.nullable {
+        return Ok(literal::literal(Value::Null, column.data_type.clone(), Span::default()));
+    }
+    let name = &column.name;
+    Err(Error::new("missing-column", format!("column '{name}' is NOT NULL and gets no value"))
+        .with_detail(format!("Column '{name}' has no default value and does not allow NULLs")))
+}
+
+/// The refusal of a second value for a column.
+pub(super) fn twice(column: &str, place: Span) -> Error {
+    Error::new("duplicate-column", format!("column '{column}' gets two values"))
+        .with_detail(format!("Target column '{column}' is assigned more than once"))
+        .at(place)
 }
 
 /// Flink's check of the query's schema against the sink's.
@@ -294,6 +299,12 @@ pub(super) fn loosened(data_type: &DataType) -> DataType {
         other => other.clone(),
     };
     logical.with_nullable(data_type.nullable)
+}
+
+/// A value on its way into a column of a type. NULL where that has NOT NULL inside is not refused here, but by the projection
+/// to the column's field, which knows its name.
+pub(super) fn for_column(value: Expr, column: &DataType) -> Expr {
+    if value.data_type.logical == column.logical { value } else { coerce::to(value, &loosened(column)) }
 }
 
 fn cast_hint(from: &DataType, to: &DataType) -> bool {

@@ -38,7 +38,7 @@ impl Lowering<'_> {
         if let (Some(with_subquery), JoinKind::Left) = (with_subquery, kind) {
             return Err(Error::unsupported("subqueries in the ON of an outer join").at(with_subquery.span));
         }
-        let (base, sub) = self.correlated(&left, right, &keys, level)?;
+        let (base, sub) = self.correlated(&left, &left.plan, right, &keys, level)?;
         let mut columns = left.columns;
         columns.extend(sub.columns.iter().cloned());
         let mut pairs = same_values(&base, &sub)?;

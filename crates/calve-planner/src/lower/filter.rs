@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use calve_types::{Error, Result, arrow as mapping};
-use datafusion::logical_expr::{Expr as DfExpr, ExprSchemable, JoinType};
+use datafusion::logical_expr::{Expr as DfExpr, ExprSchemable, JoinType, LogicalPlan};
 
 use super::expr::{Scope, Subqueries, outer_references, references};
 use super::plans::{and, filter_plan, join_plans, same_values};
@@ -44,23 +44,19 @@ impl Lowering<'_> {
                 Attempt::Not(input) => self.depending(input, domain)?,
             };
         }
-        self.filter_parts(input, &parts, level, domain)
+        self.filter_parts(input, &parts, level)
     }
 
-    fn filter_parts(
-        &mut self,
-        input: Lowered,
-        parts: &[&Expr],
-        level: usize,
-        domain: Option<&Domain>,
-    ) -> Result<Lowered> {
+    /// The rows for which all parts are true; they have what the parts refer to of enclosing queries.
+    fn filter_parts(&mut self, input: Lowered, parts: &[&Expr], level: usize) -> Result<Lowered> {
         let (with, plain): (Vec<&Expr>, Vec<&Expr>) = parts.iter().partition(|p| free::has_subquery(p));
         let scope = Scope::new(&input, level, Subqueries::new());
         let conditions = plain.into_iter().map(|p| self.expr(p, &scope)).collect::<Result<Vec<_>>>()?;
         let mut input = Lowered { plan: filter_plan(input.plan, and(conditions))?, ..input };
         let mut rest = vec![];
+        let rows = input.plan.clone();
         for part in with {
-            input = match self.semi_join(input, part, level, domain)? {
+            input = match self.semi_join(input, &rows, part, level)? {
                 Attempt::Done(joined) => joined,
                 Attempt::Not(input) => {
                     rest.push(part);
@@ -68,7 +64,8 @@ impl Lowering<'_> {
                 }
             };
         }
-        let (input, scope) = self.scope(input, rest.iter().copied(), level, domain)?;
+        let (input, subqueries) = self.join_subqueries(input, rest.iter().copied(), level)?;
+        let scope = Scope::new(&input, level, subqueries);
         let conditions = rest.into_iter().map(|p| self.expr(p, &scope)).collect::<Result<Vec<_>>>()?;
         Ok(Lowered { plan: filter_plan(input.plan, and(conditions))?, ..input })
     }
@@ -107,11 +104,11 @@ impl Lowering<'_> {
         let known = references(&values).into_iter().map(DfExpr::is_not_null).collect();
         let plan = filter_plan(plan, and(known))?;
         let keyed = Lowered { plan, columns, outer: keys.into_keys().zip(values).collect() };
-        Ok(Attempt::Done(self.filter_parts(keyed, &rest, level, Some(domain))?))
+        Ok(Attempt::Done(self.filter_parts(keyed, &rest, level)?))
     }
 
-    /// A filter's `[NOT] EXISTS` or `[NOT] IN` as a semi or anti join.
-    fn semi_join(&mut self, input: Lowered, part: &Expr, level: usize, domain: Option<&Domain>) -> Result<Attempt> {
+    /// A filter's `[NOT] EXISTS` or `[NOT] IN` as a semi or anti join; `rows` are those of the input before the first one.
+    fn semi_join(&mut self, input: Lowered, rows: &LogicalPlan, part: &Expr, level: usize) -> Result<Attempt> {
         let (inner, not) = match &part.kind {
             ExprKind::Call { function, args } if function.name == "NOT" && args.len() == 1 => {
                 (args.first().unwrap_or(part), true)
@@ -128,8 +125,6 @@ impl Lowering<'_> {
         if values.iter().any(|v| free::has_subquery(v)) || values.is_empty() && keys.is_empty() {
             return Ok(Attempt::Not(input));
         }
-        let input = if keys.iter().any(|(at, _)| *at < level) { self.depending(input, domain)? } else { input };
-
         let (sub, mut conditions, columns) = match pull_up(query, !values.is_empty(), level + 1) {
             Some(pulled) => {
                 let sub = self.relation(pulled.rows, level + 1, None)?;
@@ -144,7 +139,7 @@ impl Lowering<'_> {
                 (sub, conditions, columns)
             }
             None => {
-                let (base, sub) = self.correlated(&input, query, &keys, level)?;
+                let (base, sub) = self.correlated(&input, rows, query, &keys, level)?;
                 let conditions = same_values(&base, &sub)?;
                 let columns = references(&sub.columns);
                 (sub, conditions, columns)

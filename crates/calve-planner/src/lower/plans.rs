@@ -1,5 +1,6 @@
 //! Small plans and conditions.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use calve_types::{Error, Result};
@@ -9,7 +10,7 @@ use datafusion::logical_expr::{
     Operator, binary_expr, lit,
 };
 
-use super::{Lowered, failed};
+use super::{Lowered, Outer, failed};
 
 /// That two relations are for the same values of enclosing queries' fields.
 pub(super) fn same_values(left: &Lowered, right: &Lowered) -> Result<Vec<DfExpr>> {
@@ -53,6 +54,17 @@ pub(super) fn join_plans(
         false,
     );
     Ok(LogicalPlan::Join(join.map_err(failed)?))
+}
+
+/// The plan without what outer joins have added to its rows: the same values of `columns`.
+pub(super) fn without_added<'p>(mut plan: &'p LogicalPlan, columns: &BTreeMap<Outer, Column>) -> &'p LogicalPlan {
+    while let LogicalPlan::Join(join) = plan
+        && join.join_type == JoinType::Left
+        && columns.values().all(|column| join.left.schema().has_column(column))
+    {
+        plan = &join.left;
+    }
+    plan
 }
 
 pub(super) fn filter_plan(input: LogicalPlan, condition: Option<DfExpr>) -> Result<LogicalPlan> {

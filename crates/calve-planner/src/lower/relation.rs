@@ -256,7 +256,7 @@ impl Lowering<'_> {
         if exprs.clone().any(|e| !free::of_expr(e, level).is_empty()) {
             input = self.depending(input, domain)?;
         }
-        let (input, subqueries) = self.join_subqueries(input, exprs, level, domain)?;
+        let (input, subqueries) = self.join_subqueries(input, exprs, level)?;
         let scope = Scope::new(&input, level, subqueries);
         Ok((input, scope))
     }

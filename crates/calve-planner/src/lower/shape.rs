@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use calve_types::{Error, Result, arrow as mapping};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray};
+use datafusion::arrow::compute::{filter, is_not_null};
 use datafusion::arrow::datatypes::{DataType, Field as ArrowField, FieldRef};
 use datafusion::common::{DataFusionError, Result as DfResult};
 use datafusion::logical_expr::{
@@ -29,7 +30,8 @@ pub(super) fn typed(expr: Expr, plan: &LogicalPlan, field: &Field) -> Result<Exp
     if !same_shape(&actual, &expected) {
         return Err(mistyped(&field.name, &actual, &expected));
     }
-    let udf = Retype { to: expected, signature: Signature::user_defined(Volatility::Immutable) };
+    let signature = Signature::user_defined(Volatility::Immutable);
+    let udf = Retype { to: expected, name: field.name.clone(), signature };
     Ok(ScalarUDF::new_from_impl(udf).call(vec![expr]))
 }
 
@@ -82,9 +84,66 @@ fn unexpected(array: &ArrayRef, to: &DataType) -> DataFusionError {
     DataFusionError::External(Box::new(Error::internal(format!("values of {} instead of {to}", array.data_type()))))
 }
 
+/// Where a value is NULL though its type has NOT NULL there, as Flink names such places: `r.a`, `list[0]`, `m[key]`,
+/// `m[value]`.
+fn null_inside(array: &ArrayRef, to: &DataType, path: &str) -> DfResult<Option<String>> {
+    let inside = |values: &ArrayRef, field: &ArrowField, path: String| {
+        if !field.is_nullable() && values.logical_null_count() > 0 {
+            return Ok(Some(path));
+        }
+        null_inside(values, field.data_type(), &path)
+    };
+    let there: Vec<usize> = (0..array.len()).filter(|row| array.is_valid(*row)).collect();
+    match to {
+        DataType::Struct(fields) => {
+            // what lies below a row that is NULL is nothing
+            let there = filter(array, &is_not_null(array)?)?;
+            let Some(rows) = there.as_struct_opt() else { return Ok(None) };
+            for (column, field) in rows.columns().iter().zip(fields) {
+                if let Some(place) = inside(column, field, format!("{path}.{}", field.name()))? {
+                    return Ok(Some(place));
+                }
+            }
+        }
+        DataType::List(field) => {
+            let Some(lists) = array.as_list_opt::<i32>() else { return Ok(None) };
+            for elements in there.into_iter().map(|row| lists.value(row)) {
+                for element in 0..elements.len() {
+                    if let Some(place) = inside(&elements.slice(element, 1), field, format!("{path}[{element}]"))? {
+                        return Ok(Some(place));
+                    }
+                }
+            }
+        }
+        DataType::Map(entries, _) => {
+            let (Some(maps), DataType::Struct(fields)) = (array.as_map_opt(), entries.data_type()) else {
+                return Ok(None);
+            };
+            for entries in there.into_iter().map(|row| maps.value(row)) {
+                for ((column, field), name) in entries.columns().iter().zip(fields).zip(["key", "value"]) {
+                    if let Some(place) = inside(column, field, format!("{path}[{name}]"))? {
+                        return Ok(Some(place));
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(None)
+}
+
+fn null_error(place: &str) -> DataFusionError {
+    let error = Error::new("null-in-not-null", format!("field '{place}' is NOT NULL, and a row has NULL in it"))
+        .with_detail(format!("Column '{place}' is NOT NULL, however, a null value is being written into it."))
+        .with_hint("filter the rows, or give the field a value with COALESCE");
+    DataFusionError::External(Box::new(error))
+}
+
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Retype {
     to: DataType,
+    /// Of the field that has the values.
+    name: String,
     signature: Signature,
 }
 
@@ -119,6 +178,11 @@ impl ScalarUDFImpl for Retype {
         let Some(value) = args.args.into_iter().next() else {
             return Err(DataFusionError::External(Box::new(Error::internal("retype takes one argument"))));
         };
-        Ok(ColumnarValue::Array(retype(&value.into_array(rows)?, &self.to)?))
+        let array = value.into_array(rows)?;
+        let retyped = retype(&array, &self.to).or_else(|error| {
+            let place = null_inside(&array, &self.to, &self.name)?;
+            Err(place.map_or(error, |place| null_error(&place)))
+        });
+        Ok(ColumnarValue::Array(retyped?))
     }
 }

@@ -9,7 +9,8 @@
 //!
 //! * `WHERE inner.key = outer.key`: the inner side's own keys are the values; the enclosing query is not read twice.
 //! * otherwise the distinct values of the enclosing query ([`Domain`]), which is then computed twice and therefore must
-//!   give the same rows twice.
+//!   give the same rows twice. It is the query as it was before the first of its subqueries was joined to it: otherwise
+//!   each of them would hold all that came before it once more.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +28,7 @@ use datafusion::logical_expr::{
 
 use super::expr::{Scope, Subqueries, outer_references, references};
 use super::filter::in_values;
-use super::plans::{and, distinct_plan, filter_plan, join_plans, last_column, same_values};
+use super::plans::{and, distinct_plan, filter_plan, join_plans, last_column, same_values, without_added};
 use super::{Lowered, Lowering, Outer, failed, free, single_row};
 use crate::expr::{Expr, ExprKind, SubqueryKind};
 use crate::rel::{Rel, RelKind};
@@ -91,11 +92,12 @@ impl Lowering<'_> {
         and(conditions).ok_or_else(|| Error::internal("a row without fields"))
     }
 
-    /// Lowers a subquery for the values that the fields it refers to have in `input`. Returns the input with those
-    /// fields as what its rows are for, and the subquery.
+    /// Lowers a subquery for the values that the fields it refers to have in `rows`, which is `input` or what `input` was
+    /// made of: it has all of its values. Returns the input with those fields as what its rows are for, and the subquery.
     pub(super) fn correlated(
         &mut self,
         input: &Lowered,
+        rows: &LogicalPlan,
         query: &Rel,
         keys: &BTreeSet<Outer>,
         level: usize,
@@ -106,7 +108,8 @@ impl Lowering<'_> {
             let sub = self.relation(query, level + 1, None)?;
             return Ok((base, sub));
         }
-        let domain = Domain { input: input.plan.clone(), columns, distinct: OnceCell::new() };
+        let input = without_added(rows, &columns).clone();
+        let domain = Domain { input, columns, distinct: OnceCell::new() };
         let sub = self.relation(query, level + 1, Some(&domain))?;
         if !sub.depends() {
             return Err(Error::internal("a correlated subquery lost its correlation"));
@@ -114,17 +117,17 @@ impl Lowering<'_> {
         Ok((base, sub))
     }
 
-    /// Joins all subqueries in the expressions to their input. The input's columns stay.
+    /// Joins all subqueries in the expressions to their input, which has what they refer to. The input's columns stay.
     pub(super) fn join_subqueries<'e>(
         &mut self,
         mut input: Lowered,
         exprs: impl Iterator<Item = &'e Expr>,
         level: usize,
-        domain: Option<&Domain>,
     ) -> Result<(Lowered, Subqueries)> {
         let mut values = Subqueries::new();
+        let rows = input.plan.clone();
         for expr in exprs {
-            input = self.join_subqueries_of(input, expr, level, domain, &mut values)?;
+            input = self.join_subqueries_of(input, &rows, expr, level, &mut values)?;
         }
         Ok((input, values))
     }
@@ -132,32 +135,29 @@ impl Lowering<'_> {
     fn join_subqueries_of(
         &mut self,
         mut input: Lowered,
+        rows: &LogicalPlan,
         expr: &Expr,
         level: usize,
-        domain: Option<&Domain>,
         values: &mut Subqueries,
     ) -> Result<Lowered> {
         if !free::has_subquery(expr) {
             return Ok(input);
         }
         for child in free::children(expr) {
-            input = self.join_subqueries_of(input, child, level, domain, values)?;
+            input = self.join_subqueries_of(input, rows, child, level, values)?;
         }
         let ExprKind::Subquery { kind, query } = &expr.kind else { return Ok(input) };
         let keys = free::of_relation(query, level + 1);
-        if keys.iter().any(|(at, _)| *at < level) {
-            input = self.depending(input, domain)?;
-        }
         let (plan, value) = match kind {
-            SubqueryKind::Scalar => self.scalar(&input, query, &keys, level),
-            SubqueryKind::Exists { negated } => self.exists(&input, query, &keys, *negated, level),
+            SubqueryKind::Scalar => self.scalar(&input, rows, query, &keys, level),
+            SubqueryKind::Exists { negated } => self.exists(&input, rows, query, &keys, *negated, level),
             SubqueryKind::In { expr: x, negated } => {
                 let scope = Scope::new(&input, level, values.clone());
                 let xs = in_values(x, query)
                     .into_iter()
                     .map(|x| Ok((self.expr(x, &scope)?, &x.data_type)))
                     .collect::<Result<_>>()?;
-                let (plan, is_in) = self.is_in(&input, query, &keys, xs, level)?;
+                let (plan, is_in) = self.is_in(&input, rows, query, &keys, xs, level)?;
                 Ok((plan, if *negated { !is_in } else { is_in }))
             }
         }
@@ -169,16 +169,17 @@ impl Lowering<'_> {
     fn scalar(
         &mut self,
         input: &Lowered,
+        rows: &LogicalPlan,
         query: &Rel,
         keys: &BTreeSet<Outer>,
         level: usize,
     ) -> Result<(LogicalPlan, DfExpr)> {
         if !keys.is_empty()
-            && let Some(joined) = self.scalar_aggregate(input, query, keys, level)?
+            && let Some(joined) = self.scalar_aggregate(input, rows, query, keys, level)?
         {
             return Ok(joined);
         }
-        let (base, sub) = self.correlated(input, query, keys, level)?;
+        let (base, sub) = self.correlated(input, rows, query, keys, level)?;
         let column = references(&sub.columns).into_iter().next();
         let column = column.ok_or_else(|| Error::internal("a scalar subquery without a column"))?;
         let (sub, value) = if gives_at_most_one_row(query) && (sub.depends() || gives_one_row(query)) {
@@ -212,6 +213,7 @@ impl Lowering<'_> {
     fn scalar_aggregate(
         &mut self,
         input: &Lowered,
+        rows: &LogicalPlan,
         query: &Rel,
         keys: &BTreeSet<Outer>,
         level: usize,
@@ -225,15 +227,15 @@ impl Lowering<'_> {
             projections.push(exprs);
             rel = input;
         }
-        let RelKind::Aggregate { input: rows, groups, calls } = &rel.kind else { return Ok(None) };
+        let RelKind::Aggregate { input: aggregated, groups, calls } = &rel.kind else { return Ok(None) };
         let inside = free::of_relation(rel, level + 1);
         if !groups.is_empty() || &inside != keys {
             return Ok(None);
         }
         let columns = fields(input, keys, level)?;
-        let domain = Domain { input: input.plan.clone(), columns: columns.clone(), distinct: OnceCell::new() };
+        let domain = Domain { input: rows.clone(), columns: columns.clone(), distinct: OnceCell::new() };
         let base = Lowered { outer: columns, ..input.clone() };
-        let (base, mut values) = self.join_global_aggregate(base, rows, calls, level + 1, &domain)?;
+        let (base, mut values) = self.join_global_aggregate(base, aggregated, calls, level + 1, &domain)?;
         for exprs in projections.into_iter().rev() {
             let scope = Scope {
                 columns: values,
@@ -250,12 +252,13 @@ impl Lowering<'_> {
     fn exists(
         &mut self,
         input: &Lowered,
+        rows: &LogicalPlan,
         query: &Rel,
         keys: &BTreeSet<Outer>,
         negated: bool,
         level: usize,
     ) -> Result<(LogicalPlan, DfExpr)> {
-        let (base, sub) = self.correlated(input, query, keys, level)?;
+        let (base, sub) = self.correlated(input, rows, query, keys, level)?;
         if !sub.depends() {
             let plan = aggregate(limit(sub.plan, 1)?, &sub.outer, vec![count_all()])?;
             let rows = DfExpr::Column(last_column(&plan)?);
@@ -274,12 +277,13 @@ impl Lowering<'_> {
     fn is_in(
         &mut self,
         input: &Lowered,
+        rows: &LogicalPlan,
         query: &Rel,
         keys: &BTreeSet<Outer>,
         values: Vec<(DfExpr, &DataType)>,
         level: usize,
     ) -> Result<(LogicalPlan, DfExpr)> {
-        let (base, sub) = self.correlated(input, query, keys, level)?;
+        let (base, sub) = self.correlated(input, rows, query, keys, level)?;
         let columns: Vec<DfExpr> = references(&sub.columns).into_iter().take(values.len()).collect();
         if columns.len() != values.len() {
             return Err(Error::internal("IN over a query with too few columns"));

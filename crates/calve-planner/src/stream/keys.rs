@@ -8,6 +8,10 @@ use super::{Node, NodeKind, On};
 use crate::expr::{Expr, ExprKind};
 use crate::rel::{Rel, RelKind};
 
+/// More keys than this are not told apart: joins by unique keys double them. Where a key is missed, changes are settled by
+/// the table's key once more.
+const KEYS: usize = 64;
+
 /// A set of columns, by their positions.
 pub(super) type Key = BTreeSet<usize>;
 
@@ -78,18 +82,19 @@ fn holding(keys: Vec<Key>, columns: &Key) -> Vec<Key> {
 fn joined(left: &Node, right: &Node, kind: JoinKind, on: &[On]) -> Vec<Key> {
     let sides = (columns_of(on.iter().map(|on| &on.left)), columns_of(on.iter().map(|on| &on.right)));
     let (Some(l), Some(r)) = sides else { return vec![] };
-    let left_keys = holding(upsert_keys(left), &l);
+    let is_unique = |keys: &[Key], columns: &Key| keys.iter().any(|key| key.is_subset(columns));
+    // found once: joins within joins would be walked twice as often with each of them
+    let left_keys = upsert_keys(left);
+    let left_unique = is_unique(&left_keys, &l);
+    let left_keys = holding(left_keys, &l);
     if kind.left_only() {
         return left_keys;
     }
+    let right_keys = upsert_keys(right);
+    let right_unique = is_unique(&right_keys, &r);
     let width = left.fields.len();
-    let is_unique = |keys: &[Key], columns: &Key| keys.iter().any(|key| key.is_subset(columns));
-    let left_unique = is_unique(&upsert_keys(left), &l);
-    let right_unique = is_unique(&upsert_keys(right), &r);
-    let right_keys: Vec<Key> = holding(upsert_keys(right), &r)
-        .into_iter()
-        .map(|key| key.into_iter().map(|column| column + width).collect())
-        .collect();
+    let right_keys: Vec<Key> =
+        holding(right_keys, &r).into_iter().map(|key| key.into_iter().map(|column| column + width).collect()).collect();
     let mut keys: Vec<Key> = vec![];
     for left in &left_keys {
         keys.extend(right_keys.iter().map(|right| left.union(right).copied().collect()));
@@ -100,5 +105,8 @@ fn joined(left: &Node, right: &Node, kind: JoinKind, on: &[On]) -> Vec<Key> {
     if left_unique && !matches!(kind, JoinKind::Left | JoinKind::Full) {
         keys.extend(right_keys);
     }
+    keys.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+    keys.dedup();
+    keys.truncate(KEYS);
     keys
 }

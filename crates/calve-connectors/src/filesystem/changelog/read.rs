@@ -50,6 +50,11 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, Wrong> {
     Err(Wrong::Message(what.into(), None))
 }
 
+/// What the field `name` says is none of the changes there are.
+fn no_change<T>(name: &str, word: &str) -> Result<T, Wrong> {
+    wrong(format!("'{}' in field '{name}', which is no change", shortened(word)))
+}
+
 /// An image of a row: the object it is, and the one that has the fields it lacks.
 #[derive(Clone, Copy)]
 struct Image {
@@ -278,7 +283,7 @@ impl<R: Read> ChangelogReader<R> {
         self.check(after.filter(|_| !uses_after))?;
         let op = match op? {
             Ok(op) => op,
-            Err(word) => return wrong(format!("'{}' in field '{name}', which is no change", shortened(&word))),
+            Err(word) => return no_change(name, &word),
         };
         let missing = |image: &str| format!("no row '{image}', which a change of this kind has");
         let before = match (before, uses_before) {
@@ -314,27 +319,19 @@ impl<R: Read> ChangelogReader<R> {
             self.check(*image)?;
         }
         let op = match word.as_deref() {
-            Ok("INSERT") => Some(Op::Insert),
-            Ok("UPDATE") => Some(Op::UpdateAfter),
-            Ok("DELETE") => Some(Op::Delete),
-            // the table was made
-            Ok("CREATE") => None,
-            other => {
-                let told = other.map(|word| format!("'{}' in field 'type', which is no change", shortened(word))).ok();
+            Ok("INSERT") => Op::Insert,
+            Ok("UPDATE") => Op::UpdateAfter,
+            Ok("DELETE") => Op::Delete,
+            _ => {
                 for image in data.iter().flatten() {
                     self.check(*image)?;
                 }
-                return match told {
-                    Some(what) => wrong(what),
-                    None => word.map(drop),
+                return match word? {
+                    // the table was made
+                    word if word == "CREATE" => Ok(()),
+                    word => no_change("type", &word),
                 };
             }
-        };
-        let Some(op) = op else {
-            for image in data.iter().flatten() {
-                self.check(*image)?;
-            }
-            return Ok(());
         };
         let Some(data) = data else { return wrong("no rows 'data'") };
         if op != Op::UpdateAfter {
@@ -372,13 +369,9 @@ impl<R: Read> ChangelogReader<R> {
             Ok("insert") => Op::Insert,
             Ok("update") => Op::UpdateAfter,
             Ok("delete") => Op::Delete,
-            other => {
-                let told = other.map(|word| format!("'{}' in field 'type', which is no change", shortened(word))).ok();
+            _ => {
                 self.check(data)?;
-                return match told {
-                    Some(what) => wrong(what),
-                    None => word.map(drop),
-                };
+                return no_change("type", &word?);
             }
         };
         let Some(data) = data else { return wrong("no row 'data'") };

@@ -8,6 +8,7 @@ use calve_iceberg::write::WriteOptions;
 use calve_planner::TablePath;
 use calve_sql::Statement;
 use calve_types::Span;
+use iceberg::spec::FormatVersion;
 
 use super::{Finding, Seen};
 use crate::check::{Severity, insert_of, names};
@@ -16,8 +17,8 @@ use crate::resolve::full_path;
 /// The tables with a key that a script defines and fills.
 #[derive(Debug, Default)]
 pub(in crate::check) struct KeyedTables {
-    /// Defined with a key and without upsert, and not written yet: where the key stands.
-    unwritten: BTreeMap<TablePath, Span>,
+    /// Defined with a key and without upsert, and not written yet: where the key stands, and [`has_deletes`].
+    unwritten: BTreeMap<TablePath, (Span, bool)>,
     told: BTreeSet<TablePath>,
 }
 
@@ -38,7 +39,8 @@ impl KeyedTables {
             && create.query.is_none()
             && !is_upsert(&table, &BTreeMap::new(), seen)
         {
-            self.unwritten.extend(full_path(&seen.session.catalogs, &create.name.parts).map(|path| (path, key.span)));
+            let path = full_path(&seen.session.catalogs, &create.name.parts);
+            self.unwritten.extend(path.map(|path| (path, (key.span, has_deletes(&table)))));
         }
         if let Some(name) = dropped(seen.statement)
             && let Some(path) = full_path(&seen.session.catalogs, name)
@@ -51,13 +53,14 @@ impl KeyedTables {
         let hints: BTreeMap<String, String> = reference.hints.iter().cloned().collect();
         let is_keyed = table.metadata().current_schema().identifier_field_ids().next().is_some();
         if is_keyed && !insert.overwrite && !is_upsert(&table, &hints, seen) && self.told.insert(path.clone()) {
-            found.push(finding(&path, insert.table.span));
+            found.push(finding(&path, insert.table.span, has_deletes(&table)));
         }
     }
 
     /// Tells of the tables that the script defines and leaves to others.
     pub fn end(&mut self, found: &mut Vec<Finding>) {
-        found.extend(std::mem::take(&mut self.unwritten).iter().map(|(path, span)| finding(path, *span)));
+        let unwritten = std::mem::take(&mut self.unwritten);
+        found.extend(unwritten.iter().map(|(path, (span, has_deletes))| finding(path, *span, *has_deletes)));
     }
 }
 
@@ -75,11 +78,19 @@ fn is_upsert(table: &Table, hints: &BTreeMap<String, String>, seen: &Seen<'_>) -
     WriteOptions::resolve(table, hints, seen.session.options.all(), false).map_or(true, |options| options.is_upsert())
 }
 
-fn finding(path: &TablePath, place: Span) -> Finding {
+/// Whether the table's format version has deletes, which upserts need.
+fn has_deletes(table: &Table) -> bool {
+    table.metadata().format_version() > FormatVersion::V1
+}
+
+fn finding(path: &TablePath, place: Span, has_deletes: bool) -> Finding {
+    let version = if has_deletes { "" } else { " and 'format-version' = '2'" };
     let message = format!("table '{path}' has a primary key, and its INSERTs do not replace rows");
     Finding::new(Severity::Warning, "key-without-upsert", message, place)
         .with_detail(
             "A key is only declared: without upsert, rows with a key that the table has already are added to it.",
         )
-        .with_hint("add 'write.upsert.enabled' = 'true' to the WITH clause of the table, or leave out the PRIMARY KEY")
+        .with_hint(format!(
+            "add 'write.upsert.enabled' = 'true'{version} to the WITH clause of the table, or leave out the PRIMARY KEY"
+        ))
 }

@@ -2,7 +2,7 @@
 //! session warns of it, too, by the same code.
 
 pub(crate) mod duplicate_option;
-pub(super) mod ineffective_option;
+pub(crate) mod ineffective_option;
 mod invalid_option;
 pub(super) mod key_without_upsert;
 pub(super) mod not_portable;

@@ -21,6 +21,14 @@ pub(crate) fn in_hint(name: &str, place: Place) -> Option<Warning> {
     if calve_options::find(name, place).is_some() {
         return None;
     }
+    if calve_options::find(name, Place::Table).is_some() && calve_options::find(name, place.other_use()).is_none() {
+        let way_out = match calve_options::in_hint(name, place) {
+            Some(option) => format!("did you mean '{option}'?"),
+            None => format!("ALTER TABLE .. SET ('{name}' = ..)"),
+        };
+        let message = format!("option '{name}' does nothing in a hint: it is a table property; {way_out}");
+        return Some(Warning::new("unknown-option", message));
+    }
     let use_of = if place == Place::Write { "written" } else { "read" };
     let nothing = || {
         let message = format!("option '{name}' does nothing: a table that is {use_of} has no option of that name");

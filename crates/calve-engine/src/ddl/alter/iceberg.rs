@@ -8,7 +8,7 @@ use calve_iceberg::Table;
 use calve_iceberg::catalog::Catalog;
 use calve_iceberg::catalog::alter::{
     self, Alteration, ColumnPlace, NewRef, PartitionRef, PartitionTerm, RefChange, SchemaChange, SortTerm, SpecChange,
-    is_reserved,
+    is_cherry_pick, is_reserved,
 };
 use calve_planner::TablePath;
 use calve_sql::{
@@ -41,7 +41,7 @@ pub(super) async fn alter(
 ) -> Result<()> {
     let resolved = Resolved::load(&session.catalogs, &session.options, vec![]).await?;
     let streaming = session.options.is_streaming();
-    let plan = |base: &Table| {
+    let changes = |base: &Table| {
         let entry = iceberg_entry(path.clone(), catalog.clone(), base.clone(), BTreeMap::new())?;
         let old = as_flink_keeps(of_entry(&entry));
         let altered = definition::altered(old.clone(), path, statement, &resolved, streaming);
@@ -50,6 +50,16 @@ pub(super) async fn alter(
             _ => e,
         })?);
         alteration(&old, &new, statement)
+    };
+    if session.dry {
+        let checked = changes(table).and_then(|changes| alter::check(table, &changes));
+        checked.map_err(|e| e.at(statement.name.span))?;
+    }
+    let plan = |base: &Table| -> Result<Alteration> {
+        let mut changes = changes(base)?;
+        // files of a picked snapshot are added by a new one, which is written before it is committed
+        changes.set.retain(|key, _| !(session.dry && is_cherry_pick(key)));
+        Ok(changes)
     };
     alter::alter(catalog.as_ref(), table, plan).await.map_err(|e| e.at(statement.name.span))?;
     warn(statement, warnings);

@@ -13,17 +13,18 @@ use std::sync::Arc;
 
 use calve_iceberg::catalog::Catalog;
 use calve_planner::TablePath;
-use calve_sql::{AlterTable, AlterTableChange, Name, PrimaryKey, RefKind};
+use calve_sql::{AlterTable, AlterTableChange, Name, RefKind};
 use calve_types::{Error, Result, Span};
 
 pub(crate) use partitions::partition;
 
-use super::define::as_flink_keeps;
+use super::define::{as_flink_keeps, check_not_enforced};
 use super::table::{already_exists, exists, table_path, unique_constraint};
 use crate::catalogs::CatalogKind;
 use crate::catalogs::object::{CatalogObject, TableDef};
 use crate::check::rules::duplicate_option;
 use crate::definition::quoted;
+use crate::mapping;
 use crate::resolve::Resolved;
 use crate::result::{ResultBody, Warning};
 use crate::session::Session;
@@ -109,7 +110,11 @@ impl Session {
 
     async fn alter_in_memory(&mut self, path: &TablePath, old: TableDef, alter: &AlterTable) -> Result<()> {
         if let Some(what) = beyond_flink(&alter.change) {
-            return Err(Error::unsupported(format!("{what} outside Iceberg tables")).at(alter.span));
+            let error = match mapping::way_out(&self.catalogs, path) {
+                None => Error::unsupported(format!("{what} outside Iceberg tables")),
+                Some(way_out) => Error::unsupported(format!("{what} outside Iceberg catalogs")).with_hint(way_out),
+            };
+            return Err(error.at(alter.span));
         }
         let resolved = Resolved::load(&self.catalogs, &self.options, vec![]).await?;
         let new = definition::altered(old, path, alter, &resolved, self.options.is_streaming())?;
@@ -166,20 +171,6 @@ fn check_statement(alter: &AlterTable, warnings: &mut Vec<Warning>) -> Result<()
         check_not_enforced(key)?;
     }
     elements.unique.first().map_or(Ok(()), |place| Err(unique_constraint(*place)))
-}
-
-fn check_not_enforced(key: &PrimaryKey) -> Result<()> {
-    if key.not_enforced {
-        return Ok(());
-    }
-    Err(Error::new("enforced-primary-key", "a primary key must be NOT ENFORCED")
-        .with_detail(
-            "Flink doesn't support ENFORCED mode for PRIMARY KEY constraint. ENFORCED/NOT ENFORCED controls if the \
-             constraint checks are performed on the incoming/outgoing data. Flink does not own the data therefore the \
-             only supported mode is the NOT ENFORCED mode",
-        )
-        .with_hint("add NOT ENFORCED behind the PRIMARY KEY")
-        .at(key.span))
 }
 
 /// What Flink's ALTER TABLE does not know, if it is that.

@@ -19,7 +19,7 @@ use crate::table::Table;
 
 pub use order::SortTerm;
 pub use partition::{PartitionRef, PartitionTerm, SpecChange};
-pub use properties::is_reserved;
+pub use properties::{is_cherry_pick, is_reserved};
 pub use refs::{NewRef, RefChange};
 pub use schema::{ColumnPlace, SchemaChange};
 
@@ -62,10 +62,18 @@ where
     let table = commit::cherry_pick(ops, table, picked).await?;
     let rest = |base: &Table| {
         let mut rest = plan(base)?;
-        rest.set.retain(|key, _| !key.eq_ignore_ascii_case(properties::CHERRY_PICK));
+        rest.set.retain(|key, _| !is_cherry_pick(key));
         updates(base, &rest)
     };
     commit::change(ops, &table, rest).await
+}
+
+/// Checks the changes of a table. Nothing is changed or written.
+///
+/// # Errors
+/// What Iceberg refuses, with the Java library's sentence as detail.
+pub fn check(table: &Table, alteration: &Alteration) -> Result<()> {
+    updates(table, alteration).map(drop)
 }
 
 /// The updates that make a version of a table what it shall be.
@@ -78,6 +86,7 @@ fn updates(base: &Table, alteration: &Alteration) -> Result<Vec<TableUpdate>> {
         if new.as_struct() != old.as_struct() || !new.identifier_field_ids().eq(old.identifier_field_ids()) {
             check_types(&new, metadata.format_version())?;
             check_sources(metadata, &new)?;
+            check_names(metadata, &new)?;
             updates.push(TableUpdate::AddSchema { schema: new });
             updates.push(TableUpdate::SetCurrentSchema { schema_id: -1 });
         }
@@ -135,6 +144,26 @@ fn check_sources(metadata: &TableMetadata, new: &Schema) -> Result<()> {
                 "Cannot find source column for sort field: {}({})",
                 field.transform, field.source_id
             )));
+        }
+    }
+    Ok(())
+}
+
+/// A column cannot have the name of a partition field that holds the values of another one, in whatever spec: the Java
+/// library could not load the table any more (`PartitionSpec.Builder`). It does where that column is gone.
+///
+/// # Errors
+/// `invalid-alter`, with the Java library's sentence as detail.
+pub(super) fn check_names(metadata: &TableMetadata, new: &Schema) -> Result<()> {
+    let old = metadata.current_schema();
+    let fields = metadata.partition_specs_iter().flat_map(|spec| spec.fields());
+    for field in fields.filter(|field| new.field_by_id(field.source_id).is_some()) {
+        let Some(id) = new.field_id_by_name(&field.name).filter(|id| *id != field.source_id) else { continue };
+        if old.field_id_by_name(&field.name) != Some(id) {
+            let name = &field.name;
+            return Err(Error::new("invalid-alter", format!("a partition field of another column is named '{name}'"))
+                .with_detail(format!("Cannot create identity partition sourced from different field in schema: {name}"))
+                .with_hint("give the column another name: specs of older files keep their names"));
         }
     }
     Ok(())

@@ -7,7 +7,6 @@ use iceberg::spec::{
     FormatVersion, PartitionField, Schema, TableMetadata, Transform, UnboundPartitionField, UnboundPartitionSpec,
 };
 
-use crate::catalog::create::is_avro_name;
 use crate::error::Context;
 
 /// One change of a table's partition spec.
@@ -172,12 +171,6 @@ impl Update<'_> {
     }
 
     fn check_name(&mut self, source: i32, transform: Transform, name: &str) -> Result<()> {
-        if !is_avro_name(name) {
-            return Err(Error::unsupported(format!(
-                "partition field '{name}': its name is not a name in Avro manifests"
-            ))
-            .with_hint("a name has only letters, digits and '_', and no digit first"));
-        }
         let column = self.schema.field_by_name(name);
         if column.is_some_and(|column| transform != Transform::Identity || column.id != source) {
             return Err(invalid(

@@ -14,6 +14,15 @@ use crate::table::Table;
 const CURRENT_SNAPSHOT: &str = "current-snapshot-id";
 /// The key that applies a snapshot's changes to the current one.
 pub(super) const CHERRY_PICK: &str = "cherry-pick-snapshot-id";
+
+/// Whether `ALTER TABLE .. SET` of this key applies a snapshot's changes to the current one, which may write files.
+pub fn is_cherry_pick(key: &str) -> bool {
+    key.eq_ignore_ascii_case(CHERRY_PICK)
+}
+
+/// Keys that do what they say and are not stored, in any case of their letters.
+const ACTING: [&str; 3] = [CURRENT_SNAPSHOT, CHERRY_PICK, "location"];
+
 /// Keys by which Flink's connector finds the table: stored, they make it unreadable.
 const CONNECTOR_KEYS: [&str; 2] = ["connector", "src-catalog"];
 /// The newest format version of the Iceberg specification.
@@ -21,7 +30,8 @@ const NEWEST_VERSION: u8 = 4;
 
 /// Whether `ALTER TABLE .. SET` of this key has no effect: the metadata tells its value itself.
 pub fn is_reserved(key: &str) -> bool {
-    key != TableProperties::PROPERTY_FORMAT_VERSION && TableProperties::RESERVED_PROPERTIES.contains(&key)
+    let acts = key == TableProperties::PROPERTY_FORMAT_VERSION || ACTING.iter().any(|a| key.eq_ignore_ascii_case(a));
+    !acts && TableProperties::RESERVED_PROPERTIES.contains(&key)
 }
 
 /// The updates that set and remove properties of a table.
@@ -65,8 +75,8 @@ pub(super) fn updates(base: &Table, set: &BTreeMap<String, String>, reset: &[Str
         }
     }
     let stored = |key: &str| {
-        let special = [CURRENT_SNAPSHOT, CHERRY_PICK, "location"].iter().any(|s| key.eq_ignore_ascii_case(s));
-        !special && !TableProperties::RESERVED_PROPERTIES.contains(&key)
+        let acts = ACTING.iter().any(|a| key.eq_ignore_ascii_case(a));
+        !acts && !TableProperties::RESERVED_PROPERTIES.contains(&key)
     };
     let changed: HashMap<String, String> = set
         .iter()
@@ -119,6 +129,10 @@ fn snapshot_id(key: &str, value: &str) -> Result<i64> {
 /// Makes a snapshot the head of main.
 fn roll_back(base: &Table, snapshot_id: i64) -> Result<Option<TableUpdate>> {
     if base.metadata().snapshot_by_id(snapshot_id).is_none() {
+        // what nobody knows is not missed
+        if base.assumes_snapshots() {
+            return Ok(None);
+        }
         return Err(unknown_snapshot(snapshot_id, "Cannot roll back to unknown snapshot id"));
     }
     set_main(base, snapshot_id)
@@ -142,14 +156,22 @@ fn set_main(base: &Table, snapshot_id: i64) -> Result<Option<TableUpdate>> {
 pub(super) fn to_append(base: &Table, set: &BTreeMap<String, String>) -> Result<Option<i64>> {
     let Some((_, id)) = set.iter().find(|(key, _)| key.eq_ignore_ascii_case(CHERRY_PICK)) else { return Ok(None) };
     let id = snapshot_id(CHERRY_PICK, id)?;
-    Ok((commit::picked(base.metadata(), id)? == Picked::Append).then_some(id))
+    Ok((picked(base, id)? == Some(Picked::Append)).then_some(id))
+}
+
+/// How a snapshot would come into main; `None` for one that may be there or not.
+fn picked(base: &Table, id: i64) -> Result<Option<Picked>> {
+    match commit::picked(base.metadata(), id) {
+        Err(error) if base.assumes_snapshots() && error.code == "unknown-snapshot" => Ok(None),
+        picked => picked.map(Some),
+    }
 }
 
 /// Applies a snapshot's changes to the head of main: where it follows that head, it becomes the head. One whose files
 /// are added by a new snapshot changes nothing here.
 fn cherry_pick(base: &Table, snapshot_id: i64) -> Result<Option<TableUpdate>> {
-    match commit::picked(base.metadata(), snapshot_id)? {
-        Picked::FastForward => set_main(base, snapshot_id),
-        Picked::Append => Ok(None),
+    match picked(base, snapshot_id)? {
+        Some(Picked::FastForward) => set_main(base, snapshot_id),
+        Some(Picked::Append) | None => Ok(None),
     }
 }

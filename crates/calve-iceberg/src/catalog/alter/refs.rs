@@ -75,12 +75,17 @@ fn put(base: &Table, new: &NewRef) -> Result<Option<TableUpdate>> {
                 .with_detail(format!("Ref {name} already exists"))
                 .with_hint(format!("use CREATE OR REPLACE {word}, or CREATE {word} IF NOT EXISTS")));
         }
+        // what nobody knows is not missed
+        None if !creates && base.assumes_snapshots() => return Ok(None),
         None if !creates => return Err(missing(base, name, *is_tag)),
         Some(old) => check_kind(old, name, *is_tag)?,
         None => {}
     }
     let metadata = base.metadata();
     let Some(snapshot) = new.snapshot.or(metadata.current_snapshot_id()) else {
+        if base.assumes_snapshots() {
+            return Ok(None);
+        }
         let hint = match is_tag {
             true => "INSERT rows first".to_owned(),
             false => format!("INSERT INTO .. /*+ OPTIONS('branch'='{name}') */ makes the branch"),
@@ -94,6 +99,9 @@ fn put(base: &Table, new: &NewRef) -> Result<Option<TableUpdate>> {
             .with_hint(hint));
     };
     if metadata.snapshot_by_id(snapshot).is_none() {
+        if base.assumes_snapshots() {
+            return Ok(None);
+        }
         return Err(unknown_snapshot(snapshot, &format!("Cannot set {name} to unknown snapshot")));
     }
     let kept = old.map(|old| &old.retention);
@@ -128,7 +136,7 @@ fn drop(base: &Table, name: &str, is_tag: bool, if_exists: bool) -> Result<Optio
             Err(Error::new("invalid-alter", format!("branch '{MAIN_BRANCH}' cannot be dropped"))
                 .with_detail("Cannot remove main branch"))
         }
-        None if if_exists => Ok(None),
+        None if if_exists || base.assumes_snapshots() => Ok(None),
         None => Err(missing(base, name, is_tag)),
         Some(old) => {
             check_kind(old, name, is_tag)?;

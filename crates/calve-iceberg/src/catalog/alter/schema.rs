@@ -8,7 +8,7 @@ use calve_types::{DataType, Error, Result};
 use iceberg::spec::{NestedField, NestedFieldRef, PrimitiveType, Schema, Type};
 
 use crate::error::Context;
-use crate::schema::{Ids, check_identifier, iceberg_type, promoted};
+use crate::schema::{Ids, check_depth, check_identifier, iceberg_type, promoted};
 
 /// The way out of a change of a type that is none of these.
 const PROMOTIONS: &str = "Iceberg promotes INT to BIGINT, FLOAT to DOUBLE, and a DECIMAL to more digits";
@@ -74,7 +74,7 @@ pub enum ColumnPlace {
 ///
 /// # Errors
 /// `invalid-alter` for what Iceberg refuses, with the Java library's sentence as detail; `not-supported` for a type it
-/// has no counterpart of.
+/// has no counterpart of, and for one too deeply nested.
 pub(crate) fn evolve(schema: &Schema, last_id: i32, changes: &[SchemaChange]) -> Result<Schema> {
     let mut evolution = Evolution {
         fields: schema.as_struct().fields().to_vec(),
@@ -87,6 +87,7 @@ pub(crate) fn evolve(schema: &Schema, last_id: i32, changes: &[SchemaChange]) ->
     for field in evolution.fields.iter().filter(|f| evolution.key.contains(&f.id)) {
         check_identifier(field)?;
     }
+    check_depth(&evolution.fields)?;
     Schema::builder()
         .with_fields(evolution.fields)
         .with_identifier_field_ids(evolution.key)

@@ -1,8 +1,10 @@
 //! The JDBC catalog: two tables of a relational database say where the current metadata file of each table is.
 //!
 //! The layout is the Java library's (`JdbcCatalog`, `JdbcUtil`), so that its readers, and PyIceberg's SQL catalog, open
-//! it: see [`store`]. Databases that are run: SQLite.
+//! it: see [`store`]. The databases are those of [`uri::Place`]; [`database`] says what a failed statement means.
 
+mod database;
+mod postgres;
 mod store;
 mod uri;
 
@@ -16,14 +18,16 @@ use iceberg::spec::TableMetadata;
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
 use uuid::Uuid;
 
-use self::store::{Failure, Opening, Renamed, Store};
+use self::database::Failure;
+use self::store::{Opening, Store};
+use self::uri::Place;
 use super::create::new_metadata;
 use super::metadata::{Head, apply, check_readable, check_requirements, deletes_old_metadata, encode, parse, plain};
 use super::names::{check_namespace, check_table};
 use super::open::Access;
 use super::purge::purge;
 use super::settings::Settings;
-use super::warehouse::local_warehouse;
+use super::warehouse::warehouse;
 use super::{Catalog, TableCreation};
 use crate::commit::{CommitError, TableOps};
 use crate::error::Context;
@@ -42,8 +46,10 @@ pub struct JdbcCatalog {
 }
 
 impl JdbcCatalog {
-    /// A catalog from the options of CREATE CATALOG: `uri` (`jdbc:sqlite:FILE`), `warehouse` (a folder),
-    /// `jdbc.schema-version` (`V0`, the default, or `V1`), `jdbc.init-catalog-tables` (default `true`).
+    /// A catalog from the options of CREATE CATALOG: `uri` (`jdbc:sqlite:FILE` or
+    /// `jdbc:postgresql://HOST:PORT/DATABASE`), `warehouse` (a folder of any storage), `jdbc.schema-version` (`V0`, the
+    /// default, or `V1`), `jdbc.init-catalog-tables` (default `true`); for PostgreSQL `jdbc.user`, `jdbc.password` and
+    /// other properties of its driver, and `clients`, the number of connections at most.
     ///
     /// # Errors
     /// `invalid-option` for options that are missing or wrong; `not-supported` for another database.
@@ -53,21 +59,16 @@ impl JdbcCatalog {
         let missing = |key: &str, detail: &str| {
             Error::new("invalid-option", format!("option '{key}' of catalog '{name}' is missing")).with_detail(detail)
         };
-        let uri = given("uri").ok_or_else(|| {
-            missing("uri", "JDBC connection URI is required").with_hint("use 'uri' = 'jdbc:sqlite:/path/catalog.db'")
-        })?;
-        let warehouse = given("warehouse").ok_or_else(|| {
+        let uri = given("uri").ok_or_else(|| missing("uri", "JDBC connection URI is required").with_hint(uri::HINT))?;
+        let folder = given("warehouse").ok_or_else(|| {
             missing("warehouse", "Cannot initialize JDBCCatalog because warehousePath must not be null or empty")
         })?;
-        let file = uri::sqlite_file(uri)?;
-        if access == Access::Full {
-            uri::check_folder(uri, &file)?;
-        }
-        let (warehouse, _) = local_warehouse(warehouse, name)?;
+        let place = Place::parse(uri, options, access)?;
+        let (io, warehouse) = (TableIo::new(options)?, warehouse(folder, name)?);
         let create = !given("jdbc.init-catalog-tables").is_some_and(|v| v.eq_ignore_ascii_case("false"));
         let typed = given("jdbc.schema-version").is_some_and(|v| v.eq_ignore_ascii_case("V1"));
-        let store = Store::new(file, settings.name.clone(), Opening { access, create, typed });
-        Ok(Self { settings, warehouse, store, io: TableIo::local(), manifests: ManifestCache::default() })
+        let store = Store::new(place, settings.name.clone(), Opening { access, create, typed });
+        Ok(Self { settings, warehouse, store, io, manifests: ManifestCache::default() })
     }
 
     fn location(&self, ident: &TableIdent, creation: &TableCreation) -> String {
@@ -85,8 +86,7 @@ impl JdbcCatalog {
 
     async fn read(&self, location: &str) -> Result<Vec<u8>> {
         let what = || format!("read the table metadata '{location}'");
-        let bytes = self.io.file_io().new_input(location).context(what)?.read().await.context(what)?;
-        plain(bytes.to_vec()).context(what)
+        plain(self.io.read(location).await?.to_vec()).context(what)
     }
 
     /// Writes the metadata file of the version after `base`, durably.
@@ -96,12 +96,10 @@ impl JdbcCatalog {
             None => format!("{}/metadata", metadata.location()),
         };
         let version = base.and_then(version_of).map_or(0, |v| v.saturating_add(1));
-        let what = || format!("write the table metadata to '{folder}'");
         let (bytes, ending) = encode(metadata)?;
         let location = format!("{folder}/{version:05}-{}{ending}", Uuid::new_v4());
-        let output = self.io.file_io().new_output(&location).context(what)?;
-        let written = match output.write(Bytes::from(bytes)).await.context(what) {
-            Ok(()) => self.io.sync(vec![location.clone(), folder.clone()]).await,
+        let written = match self.io.write(&location, Bytes::from(bytes)).await {
+            Ok(()) => self.io.sync(vec![location.clone(), folder]).await,
             Err(error) => Err(error),
         };
         if let Err(error) = written {
@@ -119,6 +117,11 @@ impl JdbcCatalog {
     }
 }
 
+/// The error of a change whose answer got lost.
+fn unknown(change: &str, error: &Error) -> Error {
+    Error::new("commit-unknown", format!("nobody knows whether {change}: {error}"))
+}
+
 /// The version in the name of a metadata file: `00012-<uuid>.metadata.json`.
 fn version_of(location: &str) -> Option<u64> {
     location.rsplit('/').next()?.split_once('-')?.0.parse().ok()
@@ -127,8 +130,7 @@ fn version_of(location: &str) -> Option<u64> {
 #[async_trait]
 impl TableOps for JdbcCatalog {
     async fn refresh(&self, ident: &TableIdent) -> Result<Table> {
-        let table = self.load_table(ident).await?;
-        table.ok_or_else(|| Error::new("unknown-table", format!("unknown table '{ident}'")))
+        self.load_table(ident).await?.ok_or_else(|| self.settings.unknown_table(ident))
     }
 
     async fn commit(
@@ -158,8 +160,12 @@ impl TableOps for JdbcCatalog {
                 self.forget(&location).await;
                 return Err(CommitError::Conflict);
             }
-            // the database may have done it: the file stays
-            Err(Failure::Other(error)) => return Err(CommitError::Unknown(error)),
+            Err(Failure::Taken(error) | Failure::Refused(error)) => {
+                self.forget(&location).await;
+                return Err(CommitError::Rejected(error));
+            }
+            // the database may have done it, or may still do it: the file stays
+            Err(Failure::Lost(error)) => return Err(CommitError::Unknown(error)),
         }
         if deletes_old_metadata(&built.metadata) {
             for old in &built.expired_metadata_logs {
@@ -182,6 +188,10 @@ impl Catalog for JdbcCatalog {
 
     fn base_namespace(&self) -> &[String] {
         &self.settings.base_namespace
+    }
+
+    async fn connect(&self) -> Result<()> {
+        Ok(self.store.connect().await?)
     }
 
     async fn list_namespaces(&self, parent: &[String]) -> Result<Vec<Vec<String>>> {
@@ -291,23 +301,26 @@ impl Catalog for JdbcCatalog {
         let metadata = self.draft(ident, &creation)?;
         let location = self.write(&metadata, None).await?;
         match self.store.create_table(ident, &location).await {
-            Ok(true) => Ok(self.table(ident, metadata, location)),
-            Ok(false) => {
+            Ok(()) => Ok(self.table(ident, metadata, location)),
+            Err(Failure::Taken(_)) => {
                 self.forget(&location).await;
                 Err(exists())
             }
-            Err(Failure::Busy(error)) => {
+            Err(Failure::Busy(error) | Failure::Refused(error)) => {
                 self.forget(&location).await;
                 Err(error)
             }
-            // the answer got lost: the catalog knows
-            Err(Failure::Other(error)) => match self.store.metadata_location(ident).await {
+            // the answer got lost: the catalog may know
+            Err(Failure::Lost(error)) => match self.store.metadata_location(ident).await {
                 Ok(Some(found)) if found == location => Ok(self.table(ident, metadata, location)),
-                Ok(_) => {
+                // the row is taken: the statement that got lost cannot add it any more
+                Ok(Some(_)) => {
                     self.forget(&location).await;
-                    Err(error)
+                    Err(exists())
                 }
-                Err(_) => Err(error.with_hint("look whether the table exists before running the statement again")),
+                Ok(None) | Err(_) => Err(unknown(&format!("table '{ident}' was created"), &error)
+                    .with_detail(format!("Its metadata file '{location}' was written."))
+                    .with_hint("look whether the table exists before running the statement again")),
             },
         }
     }
@@ -318,22 +331,19 @@ impl Catalog for JdbcCatalog {
         check_table(&renamed)?;
         let exists = || self.settings.table_exists(ident.namespace(), name);
         let Some(location) = self.store.metadata_location(ident).await? else {
-            return Err(Error::new("unknown-table", format!("unknown table '{ident}'")));
+            return Err(self.settings.unknown_table(ident));
         };
         match self.store.rename_table(ident, name).await {
-            Ok(Renamed::Done) => Ok(()),
-            Ok(Renamed::Taken) => Err(exists()),
-            Ok(Renamed::Missing) => Err(Error::new("unknown-table", format!("unknown table '{ident}'"))),
-            Err(Failure::Busy(error)) => Err(error),
-            // the answer got lost: the catalog knows
-            Err(Failure::Other(error)) => match self.store.metadata_location(&renamed).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.settings.unknown_table(ident)),
+            Err(Failure::Taken(_)) => Err(exists()),
+            Err(Failure::Busy(error) | Failure::Refused(error)) => Err(error),
+            // the answer got lost: the catalog may know
+            Err(Failure::Lost(error)) => match self.store.metadata_location(&renamed).await {
                 Ok(Some(found)) if found == location => Ok(()),
-                Ok(_) => Err(error),
-                Err(_) => Err(Error::new(
-                    "commit-unknown",
-                    format!("nobody knows whether table '{ident}' was renamed: {error}"),
-                )
-                .with_hint("look for both names before running the statement again")),
+                Ok(Some(_)) => Err(exists()),
+                Ok(None) | Err(_) => Err(unknown(&format!("table '{ident}' was renamed"), &error)
+                    .with_hint("look for both names before running the statement again")),
             },
         }
     }
@@ -342,8 +352,17 @@ impl Catalog for JdbcCatalog {
         check_table(ident)?;
         // a table whose metadata cannot be read can still be dropped
         let table = if with_files { self.load_table(ident).await } else { Ok(None) };
-        if !self.store.drop_table(ident).await? {
-            return Ok(false);
+        match self.store.drop_table(ident).await {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(Failure::Lost(error)) => {
+                // the answer got lost: the catalog may know
+                if !matches!(self.store.metadata_location(ident).await, Ok(None)) {
+                    return Err(unknown(&format!("table '{ident}' was dropped"), &error)
+                        .with_hint("look whether the table exists before running the statement again"));
+                }
+            }
+            Err(error) => return Err(error.into()),
         }
         match table {
             Ok(Some(table)) => purge(&table).await,

@@ -4,18 +4,22 @@
 //!   V1 of the layout has `iceberg_type` (`TABLE` or `VIEW`; NULL is a table) too.
 //! * `iceberg_namespace_properties`: a row for each property of a namespace, `exists` = `true` for every one.
 //!
-//! The levels of a namespace are joined by dots.
+//! The levels of a namespace are joined by dots. Every change is one statement, and so done or not done, in each database.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::fmt::Write;
 
 use calve_types::{Error, Result};
 use iceberg::TableIdent;
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
+use sqlx::sqlite::SqliteConnectOptions;
 use tokio::sync::OnceCell;
 
+use super::database::{Database, Failure};
+use super::uri::Place;
 use crate::catalog::open::Access;
+
+const TABLES: &str = "iceberg_tables";
+const PROPERTIES: &str = "iceberg_namespace_properties";
 
 const CREATE_TABLES: &str = "CREATE TABLE IF NOT EXISTS iceberg_tables(\
      catalog_name VARCHAR(255) NOT NULL, \
@@ -32,39 +36,11 @@ const CREATE_PROPERTIES: &str = "CREATE TABLE IF NOT EXISTS iceberg_namespace_pr
      PRIMARY KEY (catalog_name, namespace, property_key))";
 /// The property every namespace has.
 const EXISTS: &str = "exists";
-/// How long another writer may hold the database.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// What errors say of changes.
+const WRITE: &str = "write to";
 
-/// A statement that the database did not answer.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// Another connection held the database for too long: nothing was changed.
-    Busy(Error),
-    /// Anything else: a change may have been made.
-    Other(Error),
-}
-
-/// What became of a table that was to be renamed.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Renamed {
-    /// It has the new name.
-    Done,
-    /// Another table, or a view, has the name.
-    Taken,
-    /// There is no such table.
-    Missing,
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Busy(error) | Failure::Other(error) => error,
-        }
-    }
-}
-
-fn is_typed(columns: &[(String,)]) -> bool {
-    columns.iter().any(|(name,)| name == "iceberg_type")
+fn is_typed(columns: &[String]) -> bool {
+    columns.iter().any(|name| name == "iceberg_type")
 }
 
 /// How the database is opened.
@@ -81,7 +57,7 @@ pub(super) struct Opening {
 /// The database, connected when it is first used.
 #[derive(Debug)]
 pub(super) struct Store {
-    file: PathBuf,
+    place: Place,
     catalog: String,
     opening: Opening,
     connected: OnceCell<Connected>,
@@ -89,190 +65,161 @@ pub(super) struct Store {
 
 #[derive(Debug)]
 struct Connected {
-    pool: SqlitePool,
+    database: Database,
     /// Whether `iceberg_tables` has the column `iceberg_type`.
     typed: bool,
 }
 
+impl Connected {
+    /// Which rows of `iceberg_tables` are tables.
+    fn only_tables(&self) -> &'static str {
+        if self.typed { " AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)" } else { "" }
+    }
+}
+
 impl Store {
-    pub(super) fn new(file: PathBuf, catalog: String, opening: Opening) -> Self {
-        Self { file, catalog, opening, connected: OnceCell::new() }
+    pub(super) fn new(place: Place, catalog: String, opening: Opening) -> Self {
+        Self { place, catalog, opening, connected: OnceCell::new() }
+    }
+
+    /// Opens the database, if it is not open.
+    pub(super) async fn connect(&self) -> Result<(), Failure> {
+        self.connected().await.map(drop)
     }
 
     async fn connected(&self) -> Result<&Connected, Failure> {
-        self.connected.get_or_try_init(|| self.connect()).await
+        self.connected.get_or_try_init(|| self.open()).await
     }
 
-    async fn connect(&self) -> Result<Connected, Failure> {
-        let Opening { access, create, typed: add_type } = self.opening;
-        let options = SqliteConnectOptions::new().filename(&self.file).busy_timeout(PATIENCE);
+    async fn open(&self) -> Result<Connected, Failure> {
+        let Opening { access, create, typed } = self.opening;
         if access == Access::ReadOnly {
-            if self.file.exists() {
-                let pool = self.pool(options.read_only(true)).await?;
-                let columns = self.columns(&pool).await?;
+            if let Some(database) = self.existing().await? {
+                let columns = columns(&database, TABLES).await?;
                 if !columns.is_empty() {
-                    return Ok(Connected { pool, typed: is_typed(&columns) });
+                    return Ok(Connected { database, typed: is_typed(&columns) });
                 }
             }
             // nothing is there yet
-            let pool = self.pool(SqliteConnectOptions::new().in_memory(true)).await?;
-            self.create_tables(&pool).await?;
-            return Ok(Connected { pool, typed: false });
+            let memory = SqliteConnectOptions::new().in_memory(true);
+            let database = Database::sqlite("memory".to_owned(), memory).await?;
+            create_tables(&database).await?;
+            return Ok(Connected { database, typed: false });
         }
-        let pool = self.pool(options.create_if_missing(create)).await?;
+        let database = match &self.place {
+            Place::Sqlite(file) => {
+                let options = SqliteConnectOptions::new().filename(file).create_if_missing(create);
+                Database::sqlite(file.display().to_string(), options).await?
+            }
+            Place::Postgres(server) => Database::postgres(server).await?,
+        };
         if create {
-            self.create_tables(&pool).await?;
+            create_tables(&database).await?;
         }
-        let mut typed = is_typed(&self.columns(&pool).await?);
-        if add_type && !typed {
-            sqlx::query("ALTER TABLE iceberg_tables ADD COLUMN iceberg_type VARCHAR(5)")
-                .execute(&pool)
-                .await
-                .map_err(|e| self.failure("change the tables of", &e))?;
-            typed = true;
+        let mut found = is_typed(&columns(&database, TABLES).await?);
+        if typed && !found {
+            let add = "ALTER TABLE iceberg_tables ADD COLUMN iceberg_type VARCHAR(5)";
+            if let Err(error) = database.execute("change the tables of", add, &[]).await {
+                // another process may have been first
+                if !is_typed(&columns(&database, TABLES).await?) {
+                    return Err(error);
+                }
+            }
+            found = true;
         }
-        Ok(Connected { pool, typed })
+        Ok(Connected { database, typed: found })
     }
 
-    async fn pool(&self, options: SqliteConnectOptions) -> Result<SqlitePool, Failure> {
-        let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await;
-        pool.map_err(|e| self.failure("open", &e))
-    }
-
-    async fn create_tables(&self, pool: &SqlitePool) -> Result<(), Failure> {
-        for statement in [CREATE_TABLES, CREATE_PROPERTIES] {
-            sqlx::query(statement).execute(pool).await.map_err(|e| self.failure("create the tables of", &e))?;
+    /// The database to be read; `None` if there is none.
+    async fn existing(&self) -> Result<Option<Database>, Failure> {
+        match &self.place {
+            Place::Sqlite(file) if file.exists() => {
+                let options = SqliteConnectOptions::new().filename(file).read_only(true);
+                Database::sqlite(file.display().to_string(), options).await.map(Some)
+            }
+            Place::Sqlite(_) => Ok(None),
+            Place::Postgres(server) => Database::postgres(server).await.map(Some),
         }
-        Ok(())
-    }
-
-    /// The names of the columns of `iceberg_tables`; none if it is not there.
-    async fn columns(&self, pool: &SqlitePool) -> Result<Vec<(String,)>, Failure> {
-        sqlx::query_as("SELECT name FROM pragma_table_info('iceberg_tables')")
-            .fetch_all(pool)
-            .await
-            .map_err(|e| self.failure("read", &e))
-    }
-
-    fn failure(&self, what: &str, error: &sqlx::Error) -> Failure {
-        let file = self.file.display();
-        let told = Error::new("io", format!("cannot {what} the catalog database '{file}': {error}"));
-        let busy = "another program holds the database; run the statement again";
-        // no connection came free: the statement was not sent
-        if matches!(error, sqlx::Error::PoolTimedOut) {
-            return Failure::Busy(told.with_hint(busy));
-        }
-        // SQLITE_BUSY (5) and SQLITE_LOCKED (6), extended codes included
-        let code = error.as_database_error().and_then(|e| e.code()).and_then(|code| code.parse::<u32>().ok());
-        match code.map(|code| code & 0xff) {
-            Some(5 | 6) => Failure::Busy(told.with_hint(busy)),
-            _ => Failure::Other(told),
-        }
-    }
-
-    /// Which rows of `iceberg_tables` are tables.
-    fn only_tables(connected: &Connected) -> &'static str {
-        if connected.typed { " AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)" } else { "" }
     }
 
     /// The namespaces of tables, and those that were created, level by level.
     pub(super) async fn namespaces(&self) -> Result<Vec<Vec<String>>> {
-        let rows: Vec<(String,)> = sqlx::query_as(
-            "SELECT DISTINCT table_namespace FROM iceberg_tables WHERE catalog_name = $1 \
-             UNION SELECT DISTINCT namespace FROM iceberg_namespace_properties WHERE catalog_name = $1",
-        )
-        .bind(&self.catalog)
-        .fetch_all(&self.connected().await?.pool)
-        .await
-        .map_err(|e| self.failure("read", &e))?;
-        Ok(rows.into_iter().map(|(name,)| name.split('.').map(str::to_owned).collect()).collect())
+        let sql = "SELECT DISTINCT table_namespace FROM iceberg_tables WHERE catalog_name = $1 \
+             UNION SELECT DISTINCT namespace FROM iceberg_namespace_properties WHERE catalog_name = $1";
+        let rows = self.connected().await?.database.rows(sql, &[&self.catalog]).await?;
+        Ok(rows.into_iter().flatten().map(|name| name.split('.').map(str::to_owned).collect()).collect())
     }
 
     /// Creates a namespace; `false` if another process was first.
     pub(super) async fn create_namespace(
         &self,
         namespace: &[String],
-        properties: BTreeMap<String, String>,
+        mut properties: BTreeMap<String, String>,
     ) -> Result<bool> {
-        let failed = |e: sqlx::Error| self.failure("write to", &e);
-        let mut transaction = self.connected().await?.pool.begin().await.map_err(failed)?;
-        let exists = [(EXISTS.to_owned(), "true".to_owned())];
-        for (key, value) in properties.into_iter().filter(|(key, _)| key != EXISTS).chain(exists) {
-            let inserted = sqlx::query(
-                "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) \
-                 VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-            )
-            .bind(&self.catalog)
-            .bind(namespace.join("."))
-            .bind(key)
-            .bind(value)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-            if inserted.rows_affected() == 0 {
-                return Ok(false);
-            }
+        properties.insert(EXISTS.to_owned(), "true".to_owned());
+        match self.insert_properties(namespace, &properties, "").await {
+            Ok(_) => Ok(true),
+            Err(Failure::Taken(_)) => Ok(false),
+            Err(error) => Err(error.into()),
         }
-        transaction.commit().await.map_err(failed)?;
-        Ok(true)
     }
 
     /// Sets properties of a namespace, all or none.
     pub(super) async fn set_namespace_properties(
         &self,
         namespace: &[String],
-        properties: BTreeMap<String, String>,
+        mut properties: BTreeMap<String, String>,
     ) -> Result<()> {
-        let failed = |e: sqlx::Error| self.failure("write to", &e);
-        let mut transaction = self.connected().await?.pool.begin().await.map_err(failed)?;
-        for (key, value) in properties.into_iter().filter(|(key, _)| key != EXISTS) {
-            sqlx::query(
-                "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) \
-                 VALUES ($1, $2, $3, $4) ON CONFLICT (catalog_name, namespace, property_key) \
-                 DO UPDATE SET property_value = excluded.property_value",
-            )
-            .bind(&self.catalog)
-            .bind(namespace.join("."))
-            .bind(key)
-            .bind(value)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
+        properties.remove(EXISTS);
+        let replace = " ON CONFLICT (catalog_name, namespace, property_key) \
+             DO UPDATE SET property_value = excluded.property_value";
+        Ok(self.insert_properties(namespace, &properties, replace).await?)
+    }
+
+    async fn insert_properties(
+        &self,
+        namespace: &[String],
+        properties: &BTreeMap<String, String>,
+        on_conflict: &str,
+    ) -> Result<(), Failure> {
+        if properties.is_empty() {
+            return Ok(());
         }
-        transaction.commit().await.map_err(failed)?;
-        Ok(())
+        let name = namespace.join(".");
+        let mut values = vec![self.catalog.as_str(), &name];
+        let mut sql =
+            format!("INSERT INTO {PROPERTIES} (catalog_name, namespace, property_key, property_value) VALUES");
+        for (key, value) in properties {
+            let comma = if values.len() > 2 { "," } else { "" };
+            values.extend([key.as_str(), value]);
+            // writing to a String does not fail
+            let _ = write!(sql, "{comma} ($1, $2, ${}, ${})", values.len() - 1, values.len());
+        }
+        sql.push_str(on_conflict);
+        self.connected().await?.database.execute(WRITE, &sql, &values).await.map(drop)
     }
 
     /// Removes a namespace; `false` if it has tables.
     pub(super) async fn drop_namespace(&self, namespace: &[String]) -> Result<bool> {
-        let failed = |e: sqlx::Error| self.failure("write to", &e);
         // one statement: a table that is created meanwhile keeps the namespace
-        let deleted = sqlx::query(
-            "DELETE FROM iceberg_namespace_properties WHERE catalog_name = $1 AND namespace = $2 AND NOT EXISTS \
-             (SELECT 1 FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2)",
-        )
-        .bind(&self.catalog)
-        .bind(namespace.join("."))
-        .execute(&self.connected().await?.pool)
-        .await
-        .map_err(failed)?;
-        Ok(deleted.rows_affected() > 0)
+        let sql = "DELETE FROM iceberg_namespace_properties WHERE catalog_name = $1 AND namespace = $2 AND NOT EXISTS \
+             (SELECT 1 FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2)";
+        let values = [self.catalog.as_str(), &namespace.join(".")];
+        Ok(self.connected().await?.database.execute(WRITE, sql, &values).await? > 0)
     }
 
     /// The tables of a namespace, sorted.
     pub(super) async fn tables(&self, namespace: &[String]) -> Result<Vec<String>> {
         let connected = self.connected().await?;
         let sql = format!(
-            "SELECT table_name FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2{} ORDER BY table_name",
-            Self::only_tables(connected)
+            "SELECT table_name FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2{}",
+            connected.only_tables()
         );
-        let rows: Vec<(String,)> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(&self.catalog)
-            .bind(namespace.join("."))
-            .fetch_all(&connected.pool)
-            .await
-            .map_err(|e| self.failure("read", &e))?;
-        Ok(rows.into_iter().map(|(name,)| name).collect())
+        let rows = connected.database.rows(&sql, &[&self.catalog, &namespace.join(".")]).await?;
+        let mut tables: Vec<String> = rows.into_iter().flatten().collect();
+        // databases sort by rules of their own
+        tables.sort();
+        Ok(tables)
     }
 
     /// Where the metadata of a table is; `None` without such a table.
@@ -281,111 +228,85 @@ impl Store {
         let sql = format!(
             "SELECT metadata_location FROM iceberg_tables \
              WHERE catalog_name = $1 AND table_namespace = $2 AND table_name = $3{}",
-            Self::only_tables(connected)
+            connected.only_tables()
         );
-        let row: Option<(Option<String>,)> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(&self.catalog)
-            .bind(ident.namespace().join("."))
-            .bind(ident.name())
-            .fetch_optional(&connected.pool)
-            .await
-            .map_err(|e| self.failure("read", &e))?;
-        match row {
+        let values = [self.catalog.as_str(), &ident.namespace().join("."), ident.name()];
+        match connected.database.rows(&sql, &values).await?.into_iter().next() {
             None => Ok(None),
-            Some((Some(location),)) => Ok(Some(location)),
-            Some((None,)) => {
+            Some(Some(location)) => Ok(Some(location)),
+            Some(None) => {
                 Err(Error::new("invalid-table", format!("table '{ident}' has no metadata file in its catalog")))
             }
         }
     }
 
-    /// Adds a table; `false` if there is one of that name, or a view.
-    pub(super) async fn create_table(&self, ident: &TableIdent, location: &str) -> Result<bool, Failure> {
+    /// Adds a table; `Taken` if there is one of that name, or a view.
+    pub(super) async fn create_table(&self, ident: &TableIdent, location: &str) -> Result<(), Failure> {
         let connected = self.connected().await?;
-        let sql = match connected.typed {
-            true => {
-                "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, iceberg_type) \
-                 VALUES ($1, $2, $3, $4, 'TABLE') ON CONFLICT DO NOTHING"
-            }
-            false => {
-                "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location) \
-                 VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING"
-            }
-        };
-        let inserted = sqlx::query(sql)
-            .bind(&self.catalog)
-            .bind(ident.namespace().join("."))
-            .bind(ident.name())
-            .bind(location)
-            .execute(&connected.pool)
-            .await
-            .map_err(|e| self.failure("write to", &e))?;
-        Ok(inserted.rows_affected() == 1)
+        let (column, kind) = if connected.typed { (", iceberg_type", ", 'TABLE'") } else { ("", "") };
+        let sql = format!(
+            "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location{column}) \
+             VALUES ($1, $2, $3, $4{kind})"
+        );
+        let values = [self.catalog.as_str(), &ident.namespace().join("."), ident.name(), location];
+        connected.database.execute(WRITE, &sql, &values).await.map(drop)
     }
 
     /// Replaces a table's metadata file; `false` if `old` is not the current one any more.
     pub(super) async fn replace(&self, ident: &TableIdent, old: &str, new: &str) -> Result<bool, Failure> {
-        let updated = sqlx::query(
-            "UPDATE iceberg_tables SET metadata_location = $1, previous_metadata_location = $2 \
-             WHERE catalog_name = $3 AND table_namespace = $4 AND table_name = $5 AND metadata_location = $2",
-        )
-        .bind(new)
-        .bind(old)
-        .bind(&self.catalog)
-        .bind(ident.namespace().join("."))
-        .bind(ident.name())
-        .execute(&self.connected().await?.pool)
-        .await
-        .map_err(|e| self.failure("write to", &e))?;
-        Ok(updated.rows_affected() == 1)
+        let sql = "UPDATE iceberg_tables SET metadata_location = $1, previous_metadata_location = $2 \
+             WHERE catalog_name = $3 AND table_namespace = $4 AND table_name = $5 AND metadata_location = $2";
+        let values = [new, old, &self.catalog, &ident.namespace().join("."), ident.name()];
+        Ok(self.connected().await?.database.execute(WRITE, sql, &values).await? == 1)
     }
 
-    /// Gives a table another name in its namespace.
-    pub(super) async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<Renamed, Failure> {
+    /// Gives a table another name in its namespace; `false` if there is none, `Taken` if another table, or a view, has the
+    /// name.
+    pub(super) async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<bool, Failure> {
         let connected = self.connected().await?;
-        // OR IGNORE: the row stays as it is if the name is taken
         let sql = format!(
-            "UPDATE OR IGNORE iceberg_tables SET table_name = $1 \
+            "UPDATE iceberg_tables SET table_name = $1 \
              WHERE catalog_name = $2 AND table_namespace = $3 AND table_name = $4{}",
-            Self::only_tables(connected)
+            connected.only_tables()
         );
-        let updated = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(name)
-            .bind(&self.catalog)
-            .bind(ident.namespace().join("."))
-            .bind(ident.name())
-            .execute(&connected.pool)
-            .await
-            .map_err(|e| self.failure("write to", &e))?;
-        if updated.rows_affected() == 1 {
-            return Ok(Renamed::Done);
-        }
-        let taken: Option<(String,)> = sqlx::query_as(
-            "SELECT table_name FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2 AND table_name = $3",
-        )
-        .bind(&self.catalog)
-        .bind(ident.namespace().join("."))
-        .bind(name)
-        .fetch_optional(&connected.pool)
-        .await
-        .map_err(|e| self.failure("read", &e))?;
-        Ok(if taken.is_some() { Renamed::Taken } else { Renamed::Missing })
+        let values = [name, &self.catalog, &ident.namespace().join("."), ident.name()];
+        Ok(connected.database.execute(WRITE, &sql, &values).await? == 1)
     }
 
     /// Removes a table; `false` if there is none.
-    pub(super) async fn drop_table(&self, ident: &TableIdent) -> Result<bool> {
+    pub(super) async fn drop_table(&self, ident: &TableIdent) -> Result<bool, Failure> {
         let connected = self.connected().await?;
         let sql = format!(
             "DELETE FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2 AND table_name = $3{}",
-            Self::only_tables(connected)
+            connected.only_tables()
         );
-        let deleted = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(&self.catalog)
-            .bind(ident.namespace().join("."))
-            .bind(ident.name())
-            .execute(&connected.pool)
-            .await
-            .map_err(|e| self.failure("write to", &e))?;
-        Ok(deleted.rows_affected() == 1)
+        let values = [self.catalog.as_str(), &ident.namespace().join("."), ident.name()];
+        Ok(connected.database.execute(WRITE, &sql, &values).await? == 1)
     }
+}
+
+/// The names of a table's columns; none if it is not there.
+async fn columns(database: &Database, table: &str) -> Result<Vec<String>, Failure> {
+    let sql = match database.is_sqlite() {
+        true => "SELECT name FROM pragma_table_info($1)",
+        false => {
+            "SELECT attname::text FROM pg_attribute \
+             WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped"
+        }
+    };
+    Ok(database.rows(sql, &[table]).await?.into_iter().flatten().collect())
+}
+
+/// Creates what is missing; who has it need not be allowed to.
+async fn create_tables(database: &Database) -> Result<(), Failure> {
+    for (table, sql) in [(TABLES, CREATE_TABLES), (PROPERTIES, CREATE_PROPERTIES)] {
+        if columns(database, table).await?.is_empty()
+            && let Err(error) = database.execute("create the tables of", sql, &[]).await
+            // another process may have been first
+            && columns(database, table).await?.is_empty()
+        {
+            return Err(error);
+        }
+    }
+    Ok(())
 }

@@ -8,23 +8,25 @@ use super::*;
 
 /// What a catalog answers instead of the truth.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
+pub(super) enum Fault {
     Conflict,
     Unknown,
+    /// The answer is lost, the commit was not made, and another one came.
+    Overtaken,
     UnknownButDone,
     Rejected,
     None,
 }
 
-struct Faulty<'a> {
+pub(super) struct Faulty<'a> {
     catalog: &'a dyn Catalog,
     faults: Mutex<VecDeque<Fault>>,
-    refreshes_to_fail: AtomicUsize,
+    pub(super) refreshes_to_fail: AtomicUsize,
     lists: Mutex<Vec<String>>,
 }
 
 impl<'a> Faulty<'a> {
-    fn new(catalog: &'a dyn Catalog, faults: &[Fault]) -> Self {
+    pub(super) fn new(catalog: &'a dyn Catalog, faults: &[Fault]) -> Self {
         let faults = Mutex::new(faults.iter().copied().collect());
         Self { catalog, faults, refreshes_to_fail: AtomicUsize::new(0), lists: Mutex::default() }
     }
@@ -56,6 +58,10 @@ impl TableOps for Faulty<'_> {
             Fault::None => self.catalog.commit(base, requirements, updates).await,
             Fault::Conflict => Err(CommitError::Conflict),
             Fault::Unknown => Err(CommitError::Unknown(Error::new("io", "connection lost"))),
+            Fault::Overtaken => {
+                commit(self.catalog, base, "main", append("other", 1), &job()).await.unwrap();
+                Err(CommitError::Unknown(Error::new("io", "connection lost")))
+            }
             Fault::Rejected => Err(CommitError::Rejected(Error::new("io", "no"))),
             Fault::UnknownButDone => {
                 self.catalog.commit(base, requirements, updates).await?;
@@ -140,9 +146,9 @@ async fn an_unknown_outcome_is_said_and_nothing_is_deleted() {
 }
 
 /// Refreshes fail once a commit was tried.
-struct RefreshFailsLater<'a> {
-    faulty: &'a Faulty<'a>,
-    failures: usize,
+pub(super) struct RefreshFailsLater<'a> {
+    pub(super) faulty: &'a Faulty<'a>,
+    pub(super) failures: usize,
 }
 
 #[async_trait]

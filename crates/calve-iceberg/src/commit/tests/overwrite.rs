@@ -11,7 +11,7 @@ async fn head(w: &Warehouse, table: &Table) -> Option<i64> {
 }
 
 fn overwrite(read: Option<i64>, removed: Vec<FileId>, data: Vec<NewFile>, deletes: Vec<NewFile>) -> Overwrite {
-    Overwrite { read, isolation: Isolation::Serializable, removed, data, deletes }
+    Overwrite { read, isolation: Isolation::Serializable, condition: None, removed, data, deletes }
 }
 
 #[tokio::test]
@@ -191,7 +191,8 @@ async fn what_others_did_meanwhile_decides() {
                         true => (vec![], vec![about("mine", "f1", 1)]),
                         false => (vec![named("f1")], vec![]),
                     };
-                    let change = Overwrite { read, isolation, removed, data: vec![part("mine-too", 1)], deletes };
+                    let data = vec![part("mine-too", 1)];
+                    let change = Overwrite { isolation, ..overwrite(read, removed, data, deletes) };
                     let done = commit(&*w.catalog, &table, "main", Operation::Overwrite(change), &job()).await;
                     assert_eq!(done.is_ok(), *allowed, "{version} {by_position} {isolation:?} {done:?}");
                     let now = w.catalog.refresh(table.ident()).await.unwrap();
@@ -307,4 +308,41 @@ async fn deletes_by_position_fit_the_format_version() {
         assert!(error.detail.unwrap().contains("for position deletes in V"));
         assert_eq!(w.avro_files(), referenced(&now).await);
     }
+}
+
+/// A condition that files of some names may match.
+#[derive(Debug)]
+struct Named(&'static str);
+
+impl Display for Named {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("id = 7")
+    }
+}
+
+impl ConflictFilter for Named {
+    fn may_match(&self, _base: &Table, files: &[(&DataFile, i32)]) -> Vec<bool> {
+        files.iter().map(|(file, _)| file.file_path().ends_with(self.0)).collect()
+    }
+}
+
+#[tokio::test]
+async fn added_rows_that_the_condition_rules_out_are_no_conflict() {
+    let w = Warehouse::new();
+    let table = w.table(&QUICK).await;
+    let before = w.commit(&table, append("f1", 5)).await;
+    let read = before.metadata().current_snapshot_id();
+    w.commit(&table, Operation::Append(Append { data: vec![data("other", 1), data("another", 1)] })).await;
+    w.commit(&table, append("match", 1)).await;
+    let change = |name: &'static str| {
+        let condition: Option<Arc<dyn ConflictFilter>> = Some(Arc::new(Named(name)));
+        let change = overwrite(read, vec![named("f1")], vec![data("g", 3)], vec![]);
+        Operation::Overwrite(Overwrite { condition, ..change })
+    };
+    let error = w.refused(&table, change("match")).await;
+    assert_eq!(error.code, "commit-conflict");
+    let detail = error.detail.unwrap();
+    assert_eq!(detail, "Found conflicting files that can contain records matching id = 7: [/nowhere/match]");
+    let now = w.commit(&table, change("nothing")).await;
+    assert_eq!(names(&live(&now, "main").await), ["another", "g", "match", "other"]);
 }

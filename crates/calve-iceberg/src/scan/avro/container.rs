@@ -8,9 +8,10 @@ use bytes::{Bytes, BytesMut};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use super::decode::Cursor;
+use super::cursor::Cursor;
 use super::schema::FileSchema;
 use crate::codec::{Codec, LARGEST_BLOCK};
+use crate::io::explain;
 
 /// How many bytes are read at once, if no block is larger.
 const WINDOW: u64 = 4 << 20;
@@ -55,7 +56,7 @@ impl Input {
             }
             let missing = (wanted - self.buffer.len()) as u64;
             let end = self.next.saturating_add(missing.max(window)).min(self.size);
-            let bytes = self.store.get_range(&self.path, self.next..end).await.map_err(|e| e.to_string())?;
+            let bytes = self.store.get_range(&self.path, self.next..end).await.map_err(|e| explain(&e).reason)?;
             if bytes.is_empty() {
                 return Ok(false);
             }
@@ -98,22 +99,9 @@ impl Header {
             return Err(Incomplete::Wrong("it is not an Avro file".to_owned()));
         }
         let cut_off = |_| Incomplete::CutOff;
-        let mut input = Cursor(bytes);
-        input.bytes(MAGIC.len()).map_err(cut_off)?;
-        let mut entries: HashMap<&[u8], &[u8]> = HashMap::new();
-        loop {
-            let count = input.long().map_err(cut_off)?;
-            if count == 0 {
-                break;
-            }
-            if count < 0 {
-                input.long().map_err(cut_off)?;
-            }
-            for _ in 0..count.unsigned_abs() {
-                let key = input.counted().map_err(cut_off)?;
-                entries.insert(key, input.counted().map_err(cut_off)?);
-            }
-        }
+        let (entries, rest) = entries(bytes).map_err(cut_off)?;
+        let entries: HashMap<&[u8], &[u8]> = entries.into_iter().collect();
+        let mut input = Cursor(rest);
         let sync = input.bytes(16).map_err(cut_off)?;
         let sync = <[u8; 16]>::try_from(sync).map_err(|_| Incomplete::CutOff)?;
         let length = bytes.len() - input.0.len();
@@ -131,6 +119,33 @@ impl Header {
             }
         };
         Ok(Self { schema, codec, sync, length })
+    }
+}
+
+/// The entries of a header.
+pub(crate) type Entries<'a> = Vec<(&'a [u8], &'a [u8])>;
+
+/// The entries of a file's header, and what is behind them: the sync marker and the blocks.
+///
+/// # Errors
+/// A sentence about what is wrong with it.
+pub(crate) fn entries(file: &[u8]) -> Result<(Entries<'_>, &[u8]), String> {
+    let mut input = Cursor(file);
+    if input.bytes(MAGIC.len())? != MAGIC {
+        return Err("it is not an Avro file".to_owned());
+    }
+    let mut entries = Vec::new();
+    loop {
+        let count = input.long()?;
+        if count == 0 {
+            return Ok((entries, input.0));
+        }
+        if count < 0 {
+            input.long()?;
+        }
+        for _ in 0..count.unsigned_abs() {
+            entries.push((input.counted()?, input.counted()?));
+        }
     }
 }
 

@@ -14,125 +14,8 @@ use arrow::datatypes::{
 };
 use uuid::Uuid;
 
+use super::cursor::{Cursor, Damage, skip};
 use super::schema::{Branches, Meaning, Node, Shape};
-
-/// What is wrong with a value.
-type Damage = String;
-
-/// Arrays of values without any bytes are no longer than this.
-const MOST_EMPTY_ITEMS: usize = 1 << 20;
-
-/// The bytes still to be read.
-#[derive(Debug)]
-pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
-
-impl<'a> Cursor<'a> {
-    pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8], Damage> {
-        let (bytes, rest) = self.0.split_at_checked(count).ok_or_else(cut_off)?;
-        self.0 = rest;
-        Ok(bytes)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Damage> {
-        let (bytes, rest) = self.0.split_first_chunk().ok_or_else(cut_off)?;
-        self.0 = rest;
-        Ok(*bytes)
-    }
-
-    /// A number of variable length, zigzag encoded.
-    pub(super) fn long(&mut self) -> Result<i64, Damage> {
-        let mut value = 0_u64;
-        for place in 0..10 {
-            let [byte] = self.array()?;
-            value |= u64::from(byte & 0x7f) << (7 * place);
-            if byte & 0x80 == 0 {
-                return Ok((value >> 1) as i64 ^ -((value & 1) as i64));
-            }
-        }
-        Err("a number is too long".to_owned())
-    }
-
-    fn int(&mut self) -> Result<i32, Damage> {
-        i32::try_from(self.long()?).map_err(|_| "a number is too large".to_owned())
-    }
-
-    pub(super) fn counted(&mut self) -> Result<&'a [u8], Damage> {
-        let length = usize::try_from(self.long()?).map_err(|_| "a negative length".to_owned())?;
-        self.bytes(length)
-    }
-
-    /// How many items follow in the next block of an array or a map; 0 at its end.
-    fn block(&mut self, least: usize) -> Result<usize, Damage> {
-        let mut count = self.long()?;
-        if count < 0 {
-            count = count.checked_neg().ok_or_else(|| "a count is too large".to_owned())?;
-            self.long()?; // its bytes, for those who skip it
-        }
-        let count = usize::try_from(count).map_err(|_| "a count is too large".to_owned())?;
-        let most = self.0.len().checked_div(least).unwrap_or(MOST_EMPTY_ITEMS);
-        if count > most { Err("an array has more items than bytes".to_owned()) } else { Ok(count) }
-    }
-}
-
-fn cut_off() -> Damage {
-    "a value is cut off".to_owned()
-}
-
-/// Passes over a value.
-pub(super) fn skip(node: &Node, input: &mut Cursor<'_>) -> Result<(), Damage> {
-    match &node.shape {
-        Shape::Null => {}
-        Shape::Boolean => {
-            input.bytes(1)?;
-        }
-        Shape::Int | Shape::Long | Shape::Enum(_) => {
-            input.long()?;
-        }
-        Shape::Float => {
-            input.bytes(4)?;
-        }
-        Shape::Double => {
-            input.bytes(8)?;
-        }
-        Shape::Bytes | Shape::Text => {
-            input.counted()?;
-        }
-        Shape::Fixed(size) => {
-            input.bytes(*size)?;
-        }
-        Shape::Record(fields) => {
-            for field in fields {
-                skip(&field.node, input)?;
-            }
-        }
-        Shape::Array(item) => loop {
-            let count = input.block(item.least)?;
-            if count == 0 {
-                break;
-            }
-            for _ in 0..count {
-                skip(item, input)?;
-            }
-        },
-        Shape::Map(value) => loop {
-            let count = input.block(value.least.saturating_add(1))?;
-            if count == 0 {
-                break;
-            }
-            for _ in 0..count {
-                input.counted()?;
-                skip(value, input)?;
-            }
-        },
-        Shape::Union(branches) => skip(branch(branches, input.long()?)?, input)?,
-    }
-    Ok(())
-}
-
-fn branch(branches: &[Arc<Node>], index: i64) -> Result<&Arc<Node>, Damage> {
-    let found = usize::try_from(index).ok().and_then(|index| branches.get(index));
-    found.ok_or_else(|| format!("a union has no branch {index}"))
-}
 
 /// The values of one column so far.
 #[derive(Debug)]
@@ -183,6 +66,12 @@ impl Offsets {
     fn end(&mut self, at: usize) -> Result<(), Damage> {
         self.0.push(i32::try_from(at).map_err(|_| "a batch has too many bytes".to_owned())?);
         Ok(())
+    }
+
+    /// A value of that many items.
+    fn items(&mut self, items: usize) -> Result<(), Damage> {
+        let start = self.0.last().map_or(0, |end| *end as usize);
+        self.end(start.saturating_add(items))
     }
 
     /// A value of no length.
@@ -325,33 +214,15 @@ impl Column {
                 *rows += 1;
             }
             Values::List(_, least, offsets, child) => {
-                let mut end = offsets.0.last().map_or(0, |end| *end as usize);
-                loop {
-                    let count = input.block(*least)?;
-                    if count == 0 {
-                        break;
-                    }
-                    for _ in 0..count {
-                        child.read(input)?;
-                    }
-                    end += count;
-                }
-                offsets.end(end)?;
+                let items = input.items(*least, |input| child.read(input))?;
+                offsets.items(items)?;
             }
             Values::Map { least, offsets, parts, .. } => {
-                let mut end = offsets.0.last().map_or(0, |end| *end as usize);
-                loop {
-                    let count = input.block(*least)?;
-                    if count == 0 {
-                        break;
-                    }
-                    for _ in 0..count {
-                        parts.0.read(input)?;
-                        parts.1.read(input)?;
-                    }
-                    end += count;
-                }
-                offsets.end(end)?;
+                let items = input.items(*least, |input| {
+                    parts.0.read(input)?;
+                    parts.1.read(input)
+                })?;
+                offsets.items(items)?;
             }
         }
         Ok(())
@@ -505,17 +376,6 @@ fn big_endian(bytes: &[u8]) -> Option<i128> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
     use super::*;
-
-    #[test]
-    fn numbers_of_variable_length() {
-        let long = |bytes: &[u8]| Cursor(bytes).long();
-        assert_eq!(long(&[0]), Ok(0));
-        assert_eq!(long(&[1]), Ok(-1));
-        assert_eq!(long(&[0x80, 1]), Ok(64));
-        assert_eq!(long(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]), Ok(i64::MIN));
-        assert!(long(&[0x80; 11]).is_err());
-        assert!(long(&[0x80]).is_err());
-    }
 
     #[test]
     fn decimals_of_any_length() {

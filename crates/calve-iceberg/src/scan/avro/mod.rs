@@ -1,6 +1,7 @@
 //! Reading Avro files: data files and delete files, row by row into batches of the columns that are wanted.
 
 mod container;
+mod cursor;
 mod decode;
 mod schema;
 
@@ -12,8 +13,10 @@ use calve_types::{Error, Result};
 use futures::stream::{BoxStream, StreamExt};
 use iceberg::spec::DataFile;
 
+pub(crate) use self::container::entries as avro_header;
 use self::container::{Block, Header, Input, next_block};
-use self::decode::{Column, Cursor, skip};
+use self::cursor::{Cursor, skip};
+use self::decode::Column;
 use super::formats::Rows;
 use super::reader::unreadable;
 use crate::io::TableIo;

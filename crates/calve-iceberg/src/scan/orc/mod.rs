@@ -4,14 +4,13 @@ mod tail;
 mod types;
 
 use std::ops::Range;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Schema as ArrowSchema, SchemaRef};
 use calve_types::Result;
 use futures::stream::{BoxStream, StreamExt};
-use futures::{FutureExt, TryFutureExt, TryStreamExt};
+use futures::{TryFutureExt, TryStreamExt};
 use iceberg::spec::DataFile;
 use orc_rust::ArrowReaderBuilder;
 use orc_rust::projection::ProjectionMask;
@@ -19,6 +18,7 @@ use orc_rust::projection::ProjectionMask;
 use self::tail::Tail;
 use self::types::{Column, columns, refine};
 use super::formats::Rows;
+use super::guard::caught_stream;
 use super::reader::unreadable;
 use crate::table::Table;
 
@@ -86,12 +86,8 @@ impl OrcFile {
             Ok::<_, String>(builder.build_async().map_err(|e| e.to_string()))
         };
         // the library panics on streams that are damaged
-        let panicked = |_| "its data is damaged".to_owned();
-        let opening =
-            AssertUnwindSafe(opening).catch_unwind().map(move |opened| opened.map_err(panicked).and_then(|o| o));
         let batches = opening.try_flatten_stream();
-        let batches =
-            AssertUnwindSafe(batches).catch_unwind().map(move |batch| batch.map_err(panicked).and_then(|b| b));
+        let batches = caught_stream(batches, || Err("its data is damaged".to_owned()));
         let of_rows = file.clone();
         let mut next = start;
         let rows = batches.map(move |batch| {

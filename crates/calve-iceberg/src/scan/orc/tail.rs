@@ -4,7 +4,6 @@
 //! show the attributes in which Iceberg keeps field ids. So the tail is read and checked here first.
 
 use std::io::Read;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -18,6 +17,9 @@ use orc_rust::proto::{CompressionKind, Footer, PostScript};
 use orc_rust::reader::AsyncChunkReader;
 use orc_rust::reader::metadata::read_metadata;
 use prost::Message;
+
+use crate::io::explain;
+use crate::scan::caught;
 
 /// Enough for the tail of most files, so that it is read at once.
 const TAIL: u64 = 64 << 10;
@@ -37,7 +39,7 @@ pub(super) struct Input {
 impl Input {
     /// Reads the end of a file.
     async fn new(store: Arc<dyn ObjectStore>, path: Path, size: u64) -> Result<Self, String> {
-        let tail = store.get_range(&path, size.saturating_sub(TAIL)..size).await.map_err(|e| e.to_string())?;
+        let tail = store.get_range(&path, size.saturating_sub(TAIL)..size).await.map_err(|e| explain(&e).reason)?;
         if tail.len() as u64 != size.min(TAIL) {
             return Err("it is cut off".to_owned());
         }
@@ -55,7 +57,7 @@ impl Input {
         if start == end {
             return Ok(Bytes::new());
         }
-        let bytes = self.store.get_range(&self.path, start..end).await.map_err(|e| e.to_string())?;
+        let bytes = self.store.get_range(&self.path, start..end).await.map_err(|e| explain(&e).reason)?;
         if bytes.len() as u64 == length { Ok(bytes) } else { Err("it is cut off".to_owned()) }
     }
 }
@@ -145,8 +147,7 @@ fn compression(script: &PostScript) -> Option<Compression> {
 fn decompress(bytes: Bytes, compression: Option<Compression>) -> Result<Vec<u8>, String> {
     let damaged = || "its footer is damaged".to_owned();
     let mut plain = Vec::new();
-    let read =
-        catch_unwind(AssertUnwindSafe(|| Decompressor::new(bytes, compression, Vec::new()).read_to_end(&mut plain)));
+    let read = caught(|| Decompressor::new(bytes, compression, Vec::new()).read_to_end(&mut plain));
     read.map_err(|_| damaged())?.map_err(|_| damaged())?;
     Ok(plain)
 }

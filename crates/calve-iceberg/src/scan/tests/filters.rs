@@ -203,7 +203,7 @@ impl World {
         let batches = futures::stream::iter([Ok(batch)]);
         let stream: SendableRecordBatchStream = Box::pin(RecordBatchStreamAdapter::new(schema, batches));
         let written = prepare(&table, options).await.unwrap().write(stream, Arc::default()).await.unwrap();
-        let job = JobInfo { job_id: "a".repeat(32), operator_id: "b".repeat(32), checkpoint_id: i64::MAX };
+        let job = JobInfo { job_id: "a".repeat(32), operator_id: "b".repeat(32), checkpoint_id: i64::MAX, place: None };
         commit(self.catalog.as_ref(), &table, "main", written.to_operation(), &job).await.unwrap();
     }
 

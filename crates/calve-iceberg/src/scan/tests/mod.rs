@@ -12,3 +12,4 @@ mod options;
 mod planning;
 mod pruning;
 mod rows;
+mod times;

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 pub(crate) use self::encode::null_in_required;
 use self::encode::{Column, long};
+pub(crate) use self::schema::avro_name;
 use super::file_options::AvroCodec;
 use super::upload::Upload;
 use crate::codec::Codec;
@@ -68,14 +69,9 @@ impl AvroWriter {
     pub(crate) fn new(kind: &AvroKind, mut upload: Upload) -> Self {
         let (codec, name) = kind.codec();
         let sync = *Uuid::new_v4().as_bytes();
-        let mut header = b"Obj\x01".to_vec();
-        let entries = kind.entries.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        long(kind.entries.len() as i64 + 1, &mut header);
-        for (key, value) in entries.chain([("avro.codec", name)]) {
-            text(key, &mut header);
-            text(value, &mut header);
-        }
-        long(0, &mut header);
+        let entries = kind.entries.iter().map(|(key, value)| (key.as_bytes(), value.as_bytes()));
+        let mut header =
+            write_avro_header(&entries.chain([("avro.codec".as_bytes(), name.as_bytes())]).collect::<Vec<_>>());
         header.extend_from_slice(&sync);
         let written = header.len() as u64;
         upload.hold(Bytes::from(header));
@@ -159,7 +155,14 @@ impl AvroWriter {
     }
 }
 
-fn text(text: &str, out: &mut Vec<u8>) {
-    long(text.len() as i64, out);
-    out.extend_from_slice(text.as_bytes());
+/// The header of an Avro file up to the sync marker.
+pub(crate) fn write_avro_header(entries: &[(&[u8], &[u8])]) -> Vec<u8> {
+    let mut header = b"Obj\x01".to_vec();
+    long(entries.len() as i64, &mut header);
+    for part in entries.iter().flat_map(|(key, value)| [key, value]) {
+        long(part.len() as i64, &mut header);
+        header.extend_from_slice(part);
+    }
+    long(0, &mut header);
+    header
 }

@@ -116,7 +116,7 @@ pub(super) fn decimal_bytes(precision: u32) -> Result<u32> {
 
 /// The name, if it is one of Avro's; else one made of it as Java's `AvroSchemaUtil.makeCompatibleName` does. Java lets
 /// letters of all alphabets pass, which most other readers of Avro refuse.
-fn avro_name(name: &str) -> String {
+pub(crate) fn avro_name(name: &str) -> String {
     let mut made = String::with_capacity(name.len());
     for (place, letter) in name.chars().enumerate() {
         match letter {

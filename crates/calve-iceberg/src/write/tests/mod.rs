@@ -95,7 +95,7 @@ impl Fixture {
     }
 
     pub(super) async fn commit(&self, written: &Written) {
-        let job = JobInfo { job_id: "a".repeat(32), operator_id: "b".repeat(32), checkpoint_id: i64::MAX };
+        let job = JobInfo { job_id: "a".repeat(32), operator_id: "b".repeat(32), checkpoint_id: i64::MAX, place: None };
         let table = self.table().await;
         commit(self.catalog.as_ref(), &table, "main", written.to_operation(), &job).await.unwrap();
     }

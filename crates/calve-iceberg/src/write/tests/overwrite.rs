@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Int8Array, Int32Array, Int64Array};
+use arrow::array::Int8Array;
 use arrow::datatypes::{DataType as ArrowType, Field, Int32Type, Schema};
 use calve_types::LogicalType as T;
 use datafusion::execution::TaskContext;
@@ -13,21 +13,13 @@ use iceberg::TableUpdate;
 use iceberg::spec::{DataContentType, UnboundPartitionSpec};
 use rand::RngExt;
 
+use super::upsert::rows;
 use super::*;
 use crate::commit::Operation;
 
 async fn fixture(key: &[&str], partition: &[(&str, Transform)]) -> Fixture {
     let columns = vec![("id", T::BigInt.not_null()), ("p", T::Int.not_null()), ("v", T::BigInt.nullable())];
     Fixture::new(Shape { columns, key, partition, with: &[] }).await
-}
-
-async fn rows(f: &Fixture, rows: &[(i64, i32, i64)]) -> RecordBatch {
-    f.batch(vec![
-        Arc::new(Int64Array::from_iter_values(rows.iter().map(|r| r.0))),
-        Arc::new(Int32Array::from_iter_values(rows.iter().map(|r| r.1))),
-        Arc::new(Int64Array::from_iter_values(rows.iter().map(|r| r.2))),
-    ])
-    .await
 }
 
 impl Fixture {

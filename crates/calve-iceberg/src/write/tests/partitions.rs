@@ -193,3 +193,91 @@ async fn hash_distribution_gives_a_partition_one_writer() {
         written.data.iter().map(|f| &f.file.file_path().rsplit_once('/').unwrap().1[..5]).collect();
     assert_eq!(writers.len(), 3);
 }
+
+#[tokio::test]
+async fn partition_fields_whose_names_avro_does_not_have() {
+    use crate::scan::avro_header;
+    let columns = vec![
+        ("a b", T::Int.nullable()),
+        ("1c", T::STRING.nullable()),
+        ("é", T::Int.nullable()),
+        ("v", T::Int.nullable()),
+    ];
+    let partition = [("a b", Transform::Identity), ("1c", Transform::Truncate(1)), ("é", Transform::Bucket(8))];
+    let f = Fixture::new(Shape { columns, key: &[], partition: &partition, with: &[] }).await;
+    let ints = |of: [Option<i32>; 2]| Arc::new(Int32Array::from(of.to_vec())) as ArrayRef;
+    let texts = Arc::new(StringArray::from(vec![Some("xy"), None]));
+    let rows = [ints([Some(1), Some(2)]), texts, ints([None, Some(34)]), ints([Some(5), Some(6)])];
+    f.insert(vec![f.batch(rows.to_vec()).await]).await;
+    let tuples = |files: Vec<&iceberg::spec::DataFile>| -> BTreeSet<String> {
+        files.iter().map(|file| format!("{:?}", file.partition().fields())).collect()
+    };
+    let live = f.live().await;
+    let expected = tuples(live.iter().map(|(file, _)| &file.file).collect());
+    assert_eq!(expected.len(), 2);
+    assert!(expected.iter().any(|tuple| tuple.contains("Int(1)") && tuple.contains("\"x\"")), "{expected:?}");
+
+    let table = f.table().await;
+    let snapshot = table.metadata().current_snapshot().unwrap();
+    let manifest = table.manifests(snapshot).await.unwrap().first().unwrap().clone();
+    let bytes = std::fs::read(&manifest.manifest_path).unwrap();
+    let (entries, rest) = avro_header(&bytes).unwrap();
+    let entry = |key: &str| {
+        let (_, value) = entries.iter().find(|(name, _)| *name == key.as_bytes()).unwrap();
+        String::from_utf8(value.to_vec()).unwrap()
+    };
+    let schema = entry("avro.schema");
+    for name in ["\"a_x20b\"", "\"_1c_trunc\"", "\"_xE9_bucket\""] {
+        assert!(schema.contains(name), "{name} {schema}");
+    }
+
+    // as the Java library writes it: its own names in the spec, and letters of all alphabets in the schema
+    let spec = entry("partition-spec").replace("a_x20b", "a b").replace("_1c", "1c").replace("_xE9", "é");
+    let schema = schema.replace("_xE9", "é");
+    let entries: Vec<(&[u8], &[u8])> = entries
+        .into_iter()
+        .map(|(key, value)| match key {
+            b"partition-spec" => (key, spec.as_bytes()),
+            b"avro.schema" => (key, schema.as_bytes()),
+            _ => (key, value),
+        })
+        .collect();
+    let mut java = write_avro_header(&entries);
+    java.extend_from_slice(rest);
+    let read = |bytes: Vec<u8>| iceberg::spec::Manifest::parse_avro(&bytes);
+    assert!(
+        read(java.clone()).map_or(true, |m| tuples(m.entries().iter().map(|e| e.data_file()).collect()) != expected)
+    );
+    let read = read(crate::manifest_names::readable(java.into()).to_vec()).unwrap();
+    assert_eq!(tuples(read.entries().iter().map(|e| e.data_file()).collect()), expected);
+}
+
+#[tokio::test]
+async fn two_names_that_manifests_cannot_tell_apart_are_refused_before_a_file_is_written() {
+    let columns = vec![("a b", T::Int.nullable()), ("a_x20b", T::Int.nullable())];
+    let partition = [("a b", Transform::Identity), ("a_x20b", Transform::Identity)];
+    let f = Fixture::new(Shape { columns, key: &[], partition: &partition, with: &[] }).await;
+    let ints = Arc::new(Int32Array::from(vec![1])) as ArrayRef;
+    let refused = f.write(vec![f.batch(vec![ints.clone(), ints]).await]).await.unwrap_err();
+    assert_eq!(refused.message, "not supported: partition field 'a_x20b': manifests have another one named 'a_x20b'");
+    assert!(f.data_files().is_empty());
+}
+
+#[tokio::test]
+async fn zeros_of_two_signs_are_two_partitions_and_nan_is_one() {
+    for transform in [Transform::Identity, Transform::Void] {
+        let columns = vec![("f", T::Double.nullable()), ("id", T::BigInt.nullable())];
+        let partition = [("f", transform)];
+        let f = Fixture::new(Shape { columns, key: &[], partition: &partition, with: &[] }).await;
+        let numbers = [0.0, -0.0, f64::NAN, 0.0, -f64::NAN, 1.5];
+        let numbers = Arc::new(arrow::array::Float64Array::from(numbers.to_vec()));
+        let ids = Arc::new(Int64Array::from_iter_values(0..6));
+        let written = f.insert(vec![f.batch(vec![numbers, ids]).await]).await;
+        let mut files: Vec<Vec<i64>> = written.data.iter().map(|file| longs(file.file.file_path(), 1)).collect();
+        files.sort();
+        match transform {
+            Transform::Identity => assert_eq!(files, [vec![0, 3], vec![1], vec![2, 4], vec![5]]),
+            _ => assert_eq!(files, [[0, 1, 2, 3, 4, 5]]),
+        }
+    }
+}

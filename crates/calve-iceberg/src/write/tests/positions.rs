@@ -9,7 +9,7 @@ use datafusion::prelude::SessionContext;
 use iceberg::spec::{DataContentType, DataFileFormat};
 use rand::RngExt;
 
-use super::upsert::{evolve, keyed, positions, rows, values};
+use super::upsert::{evolve, key_types, keyed, positions, rows, values};
 use super::*;
 use crate::commit::FileId;
 use crate::scan::{ScanOptions, provider};
@@ -214,23 +214,7 @@ async fn position_deletes_become_vectors_after_an_upgrade() {
 
 #[tokio::test]
 async fn keys_of_every_type_are_looked_up() {
-    let types = [
-        T::Boolean,
-        T::Int,
-        T::BigInt,
-        T::Decimal { precision: 9, scale: 2 },
-        T::Decimal { precision: 18, scale: 0 },
-        T::Decimal { precision: 38, scale: 5 },
-        T::STRING,
-        T::BYTES,
-        T::Binary(16),
-        T::Date,
-        T::Time(6),
-        T::Timestamp(6),
-        T::Timestamp(9),
-        T::TimestampLtz(6),
-    ];
-    for of in types {
+    for of in key_types() {
         let columns = vec![("v", T::Int.nullable()), ("k", of.clone().not_null())];
         let bloom = [("format-version", "3"), ("write.parquet.bloom-filter-enabled.column.k", "true")];
         let f = Fixture::new(Shape { columns, key: &["k"], partition: &[], with: &with(&bloom) }).await;
@@ -296,7 +280,7 @@ async fn keys_of_several_columns_and_promoted_ones_are_looked_up() {
     ];
     assert_eq!(f.insert(vec![f.batch(columns).await]).await.position_deletes, 2);
     // written for another type of the key, and the table has moved
-    let job = JobInfo { job_id: "a".repeat(32), operator_id: "b".repeat(32), checkpoint_id: i64::MAX };
+    let job = JobInfo { job_id: "a".repeat(32), operator_id: "b".repeat(32), checkpoint_id: i64::MAX, place: None };
     let error = commit(f.catalog.as_ref(), &table, "main", stale.to_operation(), &job).await.err().unwrap();
     assert_eq!(error.code, "commit-conflict");
 }

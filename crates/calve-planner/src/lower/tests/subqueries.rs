@@ -127,3 +127,39 @@ fn subqueries_in_joins() {
     assert_eq!(db().rows(&rel), ["1 10 1 5", "1 10 1 6", "3 NULL 3 7"]);
     assert_eq!(db().error(&join(l(), r(), JoinKind::Left, Some(on))).code, "not-supported");
 }
+
+/// A plan that holds what came before each of its subqueries twice doubles with every one of them.
+#[test]
+fn many_subqueries_are_planned_in_no_time() {
+    let start = std::time::Instant::now();
+    // w + n > l.v; no r has the id of l's rows 2 and NULL, and v of row 3 is NULL
+    let above = |n: i64| filter(r(), call(">", vec![call("+", vec![col(1), int(n)]), outer(1, 1)]));
+    let count = |n: i64| aggregate(above(n), vec![], vec![agg("COUNT", vec![])]);
+    let with_id = |rows: Vec<Expr>| project(l(), [vec![col(0)], rows].concat());
+    let is_above = |n: i64| exists(filter(above(n), eq(col(0), outer(1, 0))));
+    let rel = with_id((0..12).map(is_above).collect());
+    let none = ["FALSE"; 12].join(" ");
+    let first = [vec!["FALSE"; 5], vec!["TRUE"; 7]].concat().join(" ");
+    let expected = [format!("1 {first}"), format!("2 {none}"), format!("3 {none}"), format!("NULL {none}")];
+    assert_eq!(db().rows(&rel), expected);
+
+    let rel = with_id((0..12).map(|n| scalar_query(count(n))).collect());
+    let none = ["0"; 12].join(" ");
+    let expected =
+        ["1 0 0 1 1 2 3 4 4 4 4 4 4".to_owned(), format!("2 {none}"), format!("3 {none}"), format!("NULL {none}")];
+    assert_eq!(db().rows(&rel), expected);
+
+    let bigint = |v| cast(int(v), calve_types::LogicalType::BigInt);
+    let counted = expr(crate::expr::ExprKind::Column(0), calve_types::LogicalType::BigInt.not_null());
+    let no_row = |n: i64| exists(filter(count(n), eq(counted.clone(), bigint(0))));
+    let all = (0..12).map(no_row).reduce(and).unwrap();
+    assert_eq!(db().rows(&ids(filter(l(), all))), ["2", "3", "NULL"]);
+
+    let value = |n: i64| is_in(int(9), project(above(n), vec![col(1)]), false);
+    let rel = with_id((0..12).map(value).collect());
+    let nine = [vec!["FALSE"; 2], vec!["TRUE"; 10]].concat().join(" ");
+    let none = ["FALSE"; 12].join(" ");
+    let expected = [format!("1 {nine}"), format!("2 {none}"), format!("3 {none}"), format!("NULL {none}")];
+    assert_eq!(db().rows(&rel), expected);
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
