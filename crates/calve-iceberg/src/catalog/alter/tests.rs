@@ -235,7 +235,7 @@ async fn impossible_partition_fields_are_refused() {
     let gone = lake.alter(&free, columns(vec![SchemaChange::Drop("ts".into())])).await.unwrap();
     assert_eq!(gone.metadata().current_schema().as_struct().fields().len(), 2);
     let taken = lake.refusal(&gone, columns(vec![add("ts_day", LogicalType::Int)])).await;
-    assert_eq!(taken, "Cannot create identity partition sourced from different field in schema: ts_day");
+    assert!(taken.contains("conflicts with existing partition field name"), "{taken}");
 }
 
 #[tokio::test]
