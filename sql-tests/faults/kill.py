@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills calve (kill -9) in the middle of statements of every kind, and looks at what is left.
 
-usage: kill.py CALVE [--kills 20] [--seed 1] [--lakes hadoop,jdbc] [--kinds append,merge] [--without ctas] [--keep FOLDER]
+usage: kill.py CALVE [--kills 20] [--seed 1] [--lakes hadoop,jdbc] [--kinds append,merge] [--keep FOLDER]
 
 CI: --kills 20 (the default). Nightly: --kills 200 or more. Needs a C compiler (cc), which Rust needs, too; works below --keep, or a
 temporary folder.
@@ -35,7 +35,6 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lakes", default="hadoop,jdbc", help="kinds of catalogs")
     parser.add_argument("--kinds", help="only these kinds of statements")
-    parser.add_argument("--without", default="", help="not these kinds of statements")
     parser.add_argument("--keep", type=pathlib.Path, help="a new folder that stays, to look at what was found")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -56,7 +55,6 @@ class Killer:
         self.random.shuffle(settings)
         places = {}
         kinds = self.options.kinds.split(",") if self.options.kinds else list(workload.Workload(self.random).kinds)
-        kinds = [kind for kind in kinds if kind not in self.options.without.split(",")]
         self.random.shuffle(kinds)
         for n in range(self.options.kills):
             setting, kind = settings[n % len(settings)], kinds[n % len(kinds)] if n < 3 * len(kinds) else self.random.choice(kinds)

@@ -1,12 +1,12 @@
 //! Errors and warnings as a person reads them: the message, the line of the script, a caret under the place.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str};
-use calve_engine::{Finding, Severity};
+use calve_engine::{Finding, Secret, Severity, secrets};
 use calve_types::{Error, Location, Span};
 
 use crate::codes;
@@ -40,6 +40,8 @@ pub struct Diagnostics {
     renderer: Renderer,
     /// Whether to say where an error is explained: to a person, once.
     explain: Cell<bool>,
+    /// The script that was last drawn from, and what of it is not to be shown.
+    secrets: RefCell<(String, Vec<Secret>)>,
 }
 
 impl Diagnostics {
@@ -52,7 +54,7 @@ impl Diagnostics {
     /// With or without colours.
     pub fn new(colours: bool) -> Self {
         let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
-        Self { renderer, explain: Cell::new(false) }
+        Self { renderer, explain: Cell::new(false), secrets: RefCell::default() }
     }
 
     /// Prints an error of a statement that begins at `line` (1-based) of the script.
@@ -98,12 +100,12 @@ impl Diagnostics {
     }
 
     fn report(&self, report: &Report<'_>, script: &Script, line: u32) -> String {
-        let excerpt = report.span.and_then(|span| excerpt(&script.text, span));
+        let excerpt = report.span.and_then(|span| self.excerpt(&script.text, span));
         let title = report.level.clone().primary_title(report.message).id(report.code);
         let mut group = Group::with_title(title);
         group = match &excerpt {
             Some(Excerpt { line, text, range }) => group.element(
-                Snippet::source(*text)
+                Snippet::source(text.as_str())
                     .line_start(*line)
                     .path(&script.name)
                     .fold(false)
@@ -120,6 +122,15 @@ impl Diagnostics {
         self.renderer.render(&[group])
     }
 
+    /// See [`excerpt`]; without secrets.
+    fn excerpt(&self, text: &str, span: Span) -> Option<Excerpt> {
+        let mut known = self.secrets.borrow_mut();
+        if known.0 != text {
+            *known = (text.to_owned(), secrets(text));
+        }
+        excerpt(text, span, &known.1)
+    }
+
     fn warning(&self, code: &str, message: &str) -> String {
         self.renderer.render(&[Group::with_title(Level::WARNING.primary_title(message).id(code))])
     }
@@ -131,22 +142,50 @@ fn untrusted(text: &str) -> String {
 }
 
 /// The line of the script that an error points at.
-struct Excerpt<'a> {
+struct Excerpt {
     line: usize,
-    text: &'a str,
+    text: String,
     range: Range<usize>,
 }
 
 /// The line where the span begins, and the part of that line which the span covers. A span of several lines is cut at the
-/// end of the first one: where something begins says more than a box around half the statement. `None` if the
-/// text has no such line.
-fn excerpt(text: &str, span: Span) -> Option<Excerpt<'_>> {
+/// end of the first one: where something begins says more than a box around half the statement. What is secret in the text is
+/// not in it. `None` if the text has no such line.
+fn excerpt(text: &str, span: Span, secrets: &[Secret]) -> Option<Excerpt> {
     let line = usize::try_from(span.start.line).ok().filter(|line| *line > 0)?;
-    let text = text.split('\n').nth(line - 1)?;
+    let mut begin = 0;
+    let mut lines = text.split('\n');
+    for passed in lines.by_ref().take(line - 1) {
+        begin += passed.len() + 1;
+    }
+    let text = lines.next()?;
     let text = text.strip_suffix('\r').unwrap_or(text);
     let start = byte_offset(text, span.start);
     let end = if span.end.line == span.start.line { byte_offset(text, span.end) } else { text.trim_end().len() };
-    Some(Excerpt { line, text, range: start..end.max(start) })
+    let mut excerpt = Excerpt { line, text: text.to_owned(), range: start..end.max(start) };
+    // from the end, so that the places before it stay
+    for secret in secrets.iter().rev() {
+        let from = secret.range.start.saturating_sub(begin);
+        let to = secret.range.end.saturating_sub(begin).min(text.len());
+        if secret.range.start < begin + text.len() && from < to {
+            excerpt.hide(from..to, &secret.shown);
+        }
+    }
+    Some(excerpt)
+}
+
+impl Excerpt {
+    /// Shows something else in the place of a part of the line.
+    fn hide(&mut self, part: Range<usize>, shown: &str) {
+        let (from, to) = (part.start, part.end);
+        let moved = |at: usize, within: usize| match at {
+            at if at <= from => at,
+            at if at >= to => at - to + from + shown.len(),
+            _ => within,
+        };
+        self.range = moved(self.range.start, from)..moved(self.range.end, from + shown.len());
+        self.text.replace_range(part, shown);
+    }
 }
 
 /// Where a column (in characters, from 1) begins in its line; the line's end if the line is shorter.
@@ -197,6 +236,25 @@ mod tests {
         1 |     SELECT '日本'    x
           |                      ^
         ");
+    }
+
+    #[test]
+    fn secrets_are_not_drawn() {
+        let text = "CREATE CATALOG c WITH ('s3.secret-access-key'='hush', 'uri' 'x');\n\
+                    CREATE CATALOG d WITH ('credential'='é:hush'";
+        let (first, second) = ("WITH ('s3.secret-access-key'='******', 'uri' 'x');", "WITH ('credential'='******'");
+        for (span, line, column, length) in [
+            (span(1, 55, 1, 60), first, 57, 5),
+            (span(1, 47, 1, 53), first, 47, 8),
+            (span(2, 24, 2, 36), second, 24, 12),
+            (span(2, 39, 2, 40), second, 37, 8),
+        ] {
+            let error = Error::new("code", "message").at(span);
+            let shown = Diagnostics::new(false).error(&error, &script(text), 1);
+            assert!(!shown.contains("hush"), "{shown}");
+            let drawn = format!("{line}\n  |{}{}", " ".repeat(column), "^".repeat(length));
+            assert!(shown.contains(&drawn), "{shown}\n{drawn}");
+        }
     }
 
     #[test]

@@ -4,9 +4,9 @@
 //! `calve run` and the interactive shell run their statements here, so that they tell the same things in the same way.
 
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use calve_engine::{Session, SessionConfig};
+use calve_engine::{Session, SessionConfig, Settled};
 use calve_sql::ScriptStatement;
 use calve_types::{Error, Result};
 
@@ -19,6 +19,11 @@ use crate::printed::Printed;
 use crate::progress::{self, Shown};
 use crate::signals::Signals;
 use crate::verify;
+
+/// How long a person waits for the end of an interrupted statement without a word.
+const QUIET: Duration = Duration::from_secs(2);
+/// How long its end is waited for after that.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A session with what its statements need.
 pub struct Runner {
@@ -134,11 +139,22 @@ impl Runner {
         self.before_errors = Some(work);
     }
 
-    /// What became of a statement that a signal ended.
-    async fn settled(&self) -> Error {
+    /// What became of a statement that a signal ended. What it has begun and cannot be stopped is waited for, but no longer
+    /// than [`PATIENCE`], nor beyond a second signal.
+    async fn settled(&mut self) -> Error {
         let interrupted = Error::new("interrupted", "the statement was interrupted");
-        match self.session.settle().await {
-            Some(Ok(writes)) => {
+        let (settling, signals) = (self.session.settle(), &mut self.signals);
+        let settled = tokio::select! {
+            settled = settling => settled,
+            _ = signals.next() => return left("a second signal came"),
+            () = async {
+                tokio::time::sleep(QUIET).await;
+                say("calve: waiting for what the statement has begun, such as a commit; Ctrl-C again leaves it");
+                tokio::time::sleep(PATIENCE).await;
+            } => return left("it took too long"),
+        };
+        match settled {
+            Some(Ok(Settled::Written(writes))) => {
                 let tables = writes.iter().map(|write| match write.snapshot_id {
                     Some(id) => format!("'{}' (snapshot {id})", write.table),
                     None => format!("'{}'", write.table),
@@ -148,6 +164,7 @@ impl Runner {
                     tables.collect::<Vec<_>>().join(", ")
                 ))
             }
+            Some(Ok(Settled::Altered)) => interrupted.with_detail("Its change had begun and went through: it is made."),
             Some(Err(error)) if error.may_have_committed() => error,
             _ => interrupted,
         }
@@ -183,6 +200,13 @@ impl Runner {
             _ => end(error),
         }
     }
+}
+
+/// The error of a statement that was left before it was known what became of it.
+fn left(why: &str) -> Error {
+    Error::new("commit-unknown", format!("the statement was interrupted, and left before its end was known: {why}"))
+        .with_detail("What it had begun may be done: a commit, a change of a catalog. Files that it wrote may be left.")
+        .with_hint("look at its tables before running it again")
 }
 
 async fn execute(

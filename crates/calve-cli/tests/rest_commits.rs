@@ -7,10 +7,13 @@ mod common;
 mod rest_server;
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use common::calve;
-use rest_server::{ENDPOINTS, Fault, RestServer};
+use rest_server::{ENDPOINTS, Fault, Gate, RestServer};
 use serde_json::{Value, json};
 
 /// Quick about what is tried again.
@@ -178,4 +181,144 @@ fn a_set_goes_on_where_the_server_has_no_transactions() {
     // u saw t as it was before
     let (_, objects) = f.run(&["-e", "SELECT id FROM u"]);
     assert_eq!(objects.last().expect("a result")["rows"], json!([["0"]]));
+}
+
+/// ALTER CATALOG asks the server at once, as CREATE CATALOG does; a catalog whose server does not answer stays as it was.
+#[test]
+fn an_altered_catalog_is_asked_at_once() {
+    let f = Fixture::new();
+    let other = RestServer::over(&f.path().join("other"));
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
+    let alter = |uri: &str| format!("ALTER CATALOG ice SET ('uri' = '{uri}', 'rest.client.max-retries' = '0');");
+    let error = f.fails(&["-e", &alter(&format!("http://{gone}"))], 2);
+    assert_eq!(error["code"], "io", "{error}");
+    let message = error["message"].as_str().expect("a message");
+    assert!(
+        message.starts_with("cannot connect to catalog 'ice': ") && message.contains("cannot be reached"),
+        "{error}"
+    );
+    let script = format!("{} SELECT COUNT(*) FROM t;", alter(&format!("http://{gone}")));
+    let (_, objects) = f.run(&["--keep-going", "-e", &script]);
+    assert_eq!(objects.last().expect("a result")["rows"], json!([["0"]]), "it is as it was");
+    f.server.log();
+    let (code, _) = f.run(&["-e", &alter(&other.uri())]);
+    assert_eq!((code, other.targets()), (0, vec!["GET /v1/config".to_owned()]));
+}
+
+/// What goes wrong with a server while rows are written: an error in time, and the table as it was.
+#[test]
+fn credentials_that_expire_and_servers_that_fall_silent() {
+    let f = Fixture::new();
+    let quick = "ALTER CATALOG ice SET ('rest.client.socket-timeout-ms' = '1000', 'rest.client.max-retries' = '1');";
+    let insert = format!("{quick} INSERT INTO t VALUES (1);");
+    let begun = Instant::now();
+    let long = Duration::from_secs(60);
+    for (method, fault, words) in [
+        // nothing of the rows is sent before the table is loaded
+        ("GET", Fault::Silence(long), "did not answer within 1 s"),
+        ("GET", Fault::Trickle(Duration::from_secs(3)), "did not answer within 1 s"),
+        ("GET", Fault::Refuse(401, "NotAuthorizedException"), "answered 401 Unauthorized"),
+        ("POST", Fault::Refuse(401, "NotAuthorizedException"), "answered 401 Unauthorized"),
+        ("POST", Fault::Refuse(419, "AuthenticationTimeoutException"), "answered 419"),
+        ("POST", Fault::Silence(long), "did not answer within 1 s"),
+    ] {
+        f.server.trap_times(method, "/tables/t", 99, fault.clone());
+        // a commit that nobody answered, on a server that answers nothing else either, is not known
+        let code = if method == "POST" && words.contains("did not") { 3 } else { 2 };
+        let error = f.fails(&["-e", &insert], code);
+        f.server.disarm();
+        let shown = error.to_string();
+        assert!(shown.contains(words) && !error["hint"].is_null(), "{fault:?}: {shown}");
+        assert_eq!(f.count("t"), 0, "{fault:?}");
+        if code == 2 {
+            assert_eq!(f.data_files(), 0, "{fault:?}: nothing is left");
+        }
+    }
+    assert!(begun.elapsed() < long, "{:?}", begun.elapsed());
+    assert_eq!(f.run(&["-e", "INSERT INTO t VALUES (1)"]).0, 0);
+    assert_eq!(f.count("t"), 1);
+}
+
+/// A change that a signal came too late for is waited for, and told as it is; a second signal ends the wait.
+#[test]
+fn an_interrupted_change_says_what_became_of_it() {
+    let f = Fixture::new();
+    let interrupt = |statement: &str, signals: usize| {
+        let (arrived, open) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let wait = |flag: &AtomicBool| {
+            let begun = Instant::now();
+            while !flag.load(Ordering::SeqCst) && begun.elapsed() < Duration::from_secs(20) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        };
+        let (here, opened) = (arrived.clone(), open.clone());
+        let gate = Gate::new(move || {
+            here.store(true, Ordering::SeqCst);
+            wait(&opened);
+        });
+        let method = if statement.starts_with("DROP") { "DELETE" } else { "POST" };
+        let target = if statement.starts_with("CREATE") { "/namespaces/db/tables" } else { "/tables/" };
+        f.server.trap(method, target, Fault::DoneHold(gate));
+        let mut command = calve();
+        command.current_dir(f.path()).args(["-i", "init.sql", "--output", "jsonl", "-e", statement]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("spawn");
+        wait(&arrived);
+        for _ in 0..signals {
+            let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+            assert!(killed.success());
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        open.store(signals == 1, Ordering::SeqCst);
+        let status = common::wait_for(&mut child, Duration::from_secs(15)).expect("it ends");
+        open.store(true, Ordering::SeqCst);
+        f.server.disarm();
+        let output = child.wait_with_output().expect("output");
+        let last = String::from_utf8(output.stdout).expect("UTF-8").lines().last().expect("a result").to_owned();
+        (status.code(), serde_json::from_str::<Value>(&last).expect("JSON")["error"].clone())
+    };
+    let through = "Its change had begun and went through: it is made.";
+    for statement in
+        ["ALTER TABLE t SET ('a' = 'b')", "ALTER TABLE u RENAME TO w", "DROP TABLE w", "CREATE TABLE x (id INT)"]
+    {
+        let (code, error) = interrupt(statement, 1);
+        assert_eq!((code, error["code"].as_str()), (Some(130), Some("interrupted")), "{statement}: {error}");
+        assert_eq!(error["detail"], through, "{statement}");
+    }
+    let (_, objects) = f.run(&["-e", "SHOW TABLES; SHOW CREATE TABLE t"]);
+    assert_eq!(objects[0]["rows"], json!([["t"], ["x"]]));
+    assert!(objects[1]["rows"][0][0].as_str().expect("text").contains("'a' = 'b'"));
+    let (code, error) = interrupt("ALTER TABLE t SET ('a' = 'c')", 2);
+    assert_eq!((code, error["code"].as_str()), (Some(3), Some("commit-unknown")), "{error}");
+    let message = "the statement was interrupted, and left before its end was known: a second signal came";
+    assert_eq!(error["message"], message);
+}
+
+/// Whoever looks sees no table, or all of its rows.
+#[test]
+fn a_table_is_created_with_its_rows() {
+    let f = Fixture::new();
+    let made = f.run(&["-e", "CREATE TABLE c AS SELECT * FROM (VALUES (1), (2)) AS s (a)"]);
+    assert_eq!(made.0, 0, "{made:?}");
+    let versions = f.run(&["-e", "SELECT file FROM c$metadata_log_entries"]).1;
+    assert_eq!((f.count("c"), versions[0]["rows"].as_array().expect("rows").len()), (2, 1), "{versions:?}");
+    let empty = f.run(&["-e", "CREATE TABLE e AS SELECT * FROM (VALUES (1), (2)) AS s (a) WHERE a > 2"]);
+    assert_eq!((empty.0, f.count("e")), (0, 0));
+    let error = f.fails(&["-e", "CREATE TABLE x AS SELECT CAST(a AS INT) AS b FROM (VALUES ('1'), ('y')) AS s (a)"], 2);
+    assert_eq!(error["code"], "cast-failed", "{error}");
+    let error = f.fails(&["-e", "CREATE TABLE c AS SELECT 1 AS a"], 2);
+    assert_eq!(error["code"], "table-exists", "{error}");
+    // the answer to the commit is lost, or it does not get there
+    for fault in [Fault::DoneBut(504), Fault::LoseReply, Fault::CutReply, Fault::LoseRequest] {
+        f.server.trap("POST", "/tables/y", fault.clone());
+        let (code, objects) = f.run(&["-e", "CREATE TABLE y AS SELECT 7 AS a"]);
+        assert_eq!((f.server.disarm(), code), (0, 0), "{fault:?}: {objects:?}");
+        assert_eq!(f.count("y"), 1, "{fault:?}");
+        assert_eq!(f.run(&["-e", "DROP TABLE y"]).0, 0);
+    }
+    // a server that knows nothing of it
+    f.server.trap("POST", "/namespaces/db/tables", Fault::Refuse(400, "BadRequestException"));
+    assert_eq!((f.run(&["-e", "CREATE TABLE z AS SELECT 7 AS a"]).0, f.count("z")), (0, 1));
+    let (_, objects) = f.run(&["-e", "SHOW TABLES"]);
+    assert_eq!(objects[0]["rows"], json!([["c"], ["e"], ["t"], ["u"], ["z"]]));
+    assert_eq!(f.data_files(), 2, "nothing else is left");
 }

@@ -45,6 +45,7 @@ mod progress;
 mod query;
 mod resolve;
 mod result;
+mod secrets;
 mod session;
 mod show;
 mod spill;
@@ -57,6 +58,9 @@ pub use calve_stream::Op;
 pub use check::{CheckConfig, Checker, Finding, Severity};
 pub use complete::{NameSource, function_names};
 pub use progress::{Progress, ProgressCounts};
-pub use result::{ResultBody, RowCounts, Rows, StatementKind, StatementResult, TextRows, Warning, WriteSummary};
+pub use result::{
+    ResultBody, RowCounts, Rows, Settled, StatementKind, StatementResult, TextRows, Warning, WriteSummary,
+};
+pub use secrets::{Secret, masked, secrets};
 pub use session::{Session, SessionConfig};
 pub use verify::job_id;

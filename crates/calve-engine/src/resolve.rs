@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use calve_connectors::{ConnectorContext, MetadataColumn, TableDefinition};
 use calve_iceberg::Table;
-use calve_iceberg::catalog::Replacement;
 use calve_iceberg::commit::TableOps;
 use calve_iceberg::metadata::metadata_table;
 use calve_iceberg::scan::{ScanOptions, provider};
@@ -28,7 +27,7 @@ use crate::result::Warning;
 
 /// What [`TableEntry::handle`] holds for an Iceberg table.
 pub(crate) struct IcebergHandle {
-    /// What commits go through: its catalog, or the replacement that the statement makes of it.
+    /// What commits go through: its catalog, or what the statement creates it or replaces it with.
     pub home: Arc<dyn TableOps>,
     /// The version of the statement.
     pub table: Table,
@@ -67,6 +66,8 @@ pub(crate) struct Resolved<'a> {
     siblings: HashMap<(String, String), Vec<String>>,
     /// The databases of catalogs in which a name was not found.
     databases: HashMap<String, Vec<String>>,
+    /// What is wrong with the warehouses of such catalogs.
+    missing: HashMap<String, String>,
     /// The view that the statement defines: nothing in it may read it.
     defining: Option<TablePath>,
 }
@@ -131,6 +132,7 @@ impl<'a> Resolved<'a> {
             tables: HashMap::new(),
             siblings: HashMap::new(),
             databases: HashMap::new(),
+            missing: HashMap::new(),
             defining: None,
         };
         let mut versions = Versions { tables: HashMap::new(), mapped: open_mapped.then(HashMap::new) };
@@ -174,12 +176,11 @@ impl<'a> Resolved<'a> {
         self.tables.insert((path.clone(), vec![]), Arc::new(connector_entry(path, table, &[])));
     }
 
-    /// Acts as if an Iceberg table were replaced already.
+    /// Acts as if an Iceberg table were there already, or replaced, that comes with the commit of its rows to `home`.
     ///
     /// # Errors
     /// `not-supported` for a type that Flink does not have.
-    pub fn assume_replaced(&mut self, path: &TablePath, replacement: &Arc<Replacement>) -> Result<()> {
-        let (home, table) = (replacement.clone(), replacement.table().clone());
+    pub fn assume_staged(&mut self, path: &TablePath, home: Arc<dyn TableOps>, table: Table) -> Result<()> {
         let entry = iceberg_entry(path.clone(), home, table, BTreeMap::new())?;
         self.tables.insert((path.clone(), vec![]), Arc::new(entry));
         Ok(())
@@ -258,6 +259,9 @@ impl<'a> Resolved<'a> {
         {
             let names = catalog.databases().await.unwrap_or_default();
             self.databases.insert(path.catalog.clone(), names);
+            if let Some(why) = self.catalogs.missing_warehouse(&path.catalog).await {
+                self.missing.insert(path.catalog.clone(), why);
+            }
         }
     }
 
@@ -523,8 +527,9 @@ impl CatalogReader for Resolved<'_> {
                 .with_hint("give the view another name than what it reads"));
         }
         let found = self.tables.get(&(path.clone(), hints.to_vec())).cloned();
+        let of_catalog = || self.missing.get(&path.catalog).cloned();
         if found.is_none()
-            && let Some(way_out) = mapping::metadata_way_out(self.catalogs, path)
+            && let Some(way_out) = mapping::metadata_way_out(self.catalogs, path).or_else(of_catalog)
         {
             return Err(Error::new("unknown-table", format!("table '{}' not found", path.table))
                 .with_detail(format!("Object '{}' not found", path.table))

@@ -72,6 +72,15 @@ impl StatementResult {
     }
 }
 
+/// What a cancelled statement did all the same: it was too late to stop it.
+#[derive(Debug, Clone)]
+pub enum Settled {
+    /// It wrote rows, and they are in.
+    Written(Vec<WriteSummary>),
+    /// It changed a catalog, or what that says of a table.
+    Altered,
+}
+
 /// What a statement produced.
 #[derive(Debug)]
 pub enum ResultBody {
@@ -184,7 +193,7 @@ pub struct RowCounts {
 }
 
 /// What one INSERT did, or one DELETE, UPDATE or MERGE.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WriteSummary {
     /// The target, `cat.db.t`.
     pub table: String,

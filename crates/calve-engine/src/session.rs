@@ -24,7 +24,7 @@ use crate::pool::Pool;
 use crate::progress::Progress;
 use crate::query::{Query, Runner};
 use crate::resolve::{Resolved, check_sink, full_path};
-use crate::result::{ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary};
+use crate::result::{ResultBody, Rows, Settled, StatementKind, StatementResult, Warning, WriteSummary};
 use crate::{ddl, jobs, listing, show};
 
 /// How a session begins.
@@ -141,16 +141,25 @@ impl Session {
         self.filling = None;
         self.text.clone_from(&statement.text);
         // nothing should panic; what does anyway costs one statement, not the script
-        let run = AssertUnwindSafe(async { self.run(calve_sql::parse(statement)?).await });
-        let mut result = run.catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))?;
+        let run = AssertUnwindSafe(Box::pin(async { self.run(calve_sql::parse(statement)?).await }));
+        let result = run.catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+        let left = left_files(&self.catalogs.take_left());
+        let mut result = result.map_err(|error| match &left {
+            None => error,
+            Some(files) => {
+                let detail = error.detail.as_ref().map(|detail| format!("{detail} ")).unwrap_or_default();
+                error.with_detail(format!("{detail}What may be left: {files}."))
+            }
+        })?;
         result.warnings.splice(0..0, std::mem::take(&mut self.pending));
+        result.warnings.extend(left.map(|files| Warning::new("files-left", files)));
         Ok(result)
     }
 
-    /// After a cancelled [`Session::execute`]: waits until its tasks have ended, and for the commits it may have begun, all
-    /// of its INSERTs. What they did, or why they are not all in; `None` if the statement had not begun to commit: then
-    /// nothing is left of it.
-    pub async fn settle(&self) -> Option<Result<Vec<WriteSummary>>> {
+    /// After a cancelled [`Session::execute`]: waits until its tasks have ended, and for what it may have begun that cannot
+    /// be stopped: the commits of all of its INSERTs, or its change of a catalog. What that did, or why it did not, or not
+    /// all; `None` if the statement had not begun it: then nothing is left of it.
+    pub async fn settle(&self) -> Option<Result<Settled>> {
         let settled = self.commits.settle().await;
         let is_out = match &settled {
             None => true,
@@ -237,22 +246,25 @@ impl Session {
                 self.catalogs.use_catalog(&name.value).map_err(|e| e.at(name.span))?;
                 ResultBody::Done
             }
-            Statement::CreateDatabase(create) => ddl::database::create(&mut self.catalogs, create).await?,
+            Statement::CreateDatabase(create) => {
+                ddl::database::create(&mut self.catalogs, &self.commits, create).await?
+            }
             Statement::DropDatabase { name, if_exists, cascade } => {
-                ddl::database::drop(&mut self.catalogs, &name, if_exists, cascade).await?
+                ddl::database::drop(&mut self.catalogs, &self.commits, &name, if_exists, cascade).await?
             }
             Statement::UseDatabase { name } => ddl::database::select(&mut self.catalogs, &name).await?,
             Statement::CreateTable(create) if create.query.is_some() => return self.create_table_as(*create).await,
             Statement::CreateTable(create) => {
-                ddl::table::create(&mut self.catalogs, &self.options, &create, &mut warnings).await?
+                ddl::table::create(&mut self.catalogs, &self.options, &self.commits, &create, &mut warnings).await?
             }
             Statement::DropTable { name, if_exists, temporary } => {
-                ddl::table::drop(&mut self.catalogs, &name, BaseKind::Table, if_exists, temporary).await?
+                ddl::table::drop(&mut self.catalogs, &self.commits, &name, BaseKind::Table, if_exists, temporary)
+                    .await?
             }
             Statement::CreateView(create) => self.create_view(*create).await?,
             Statement::AlterView { name, change } => self.alter_view(&name, change, &mut warnings).await?,
             Statement::DropView { name, if_exists, temporary } => {
-                ddl::table::drop(&mut self.catalogs, &name, BaseKind::View, if_exists, temporary).await?
+                ddl::table::drop(&mut self.catalogs, &self.commits, &name, BaseKind::View, if_exists, temporary).await?
             }
             Statement::Show(what) => ResultBody::Rows(self.show(&what).await?),
             Statement::ShowCreate { kind, name } => ResultBody::Rows(self.show_create(kind, &name).await?),
@@ -268,10 +280,10 @@ impl Session {
             }
             Statement::AlterTable(alter) => self.alter_table(&alter, &mut warnings).await?,
             Statement::AlterCatalog { name, change } => {
-                ddl::catalog::alter(&mut self.catalogs, &name, change, &mut warnings)?
+                ddl::catalog::alter(&mut self.catalogs, &name, change, &mut warnings).await?
             }
             Statement::AlterDatabase { name, properties } => {
-                ddl::database::alter(&mut self.catalogs, &name, &properties, &mut warnings).await?
+                ddl::database::alter(&mut self.catalogs, &self.commits, &name, &properties, &mut warnings).await?
             }
             Statement::CreateFunction(create) => ddl::function::create(&mut self.catalogs, &create)?,
             Statement::AlterFunction(alter) => ddl::function::alter(&mut self.catalogs, &alter)?,
@@ -400,7 +412,9 @@ impl Session {
             sinks.iter().try_for_each(|sink| self.check_insert(sink))?;
             return Ok(StatementResult::unrun(StatementKind::Insert, warnings));
         }
-        let written = jobs::run(self.runner()?, &sinks, job, &self.commits, &mut warnings).await?;
+        // on the heap: what awaits it is deep enough
+        let run = Box::pin(jobs::run(self.runner()?, &sinks, job, &self.commits, &mut warnings));
+        let written = run.await?;
         for (sink, written) in sinks.iter().zip(&written) {
             if written.replaced_files.is_some() && written.snapshot_id.is_none() {
                 warnings.push(Warning::new("nothing-replaced", nothing_replaced(&written.table)).at(sink.span));
@@ -410,11 +424,19 @@ impl Session {
     }
 
     pub(crate) async fn bind_inserts(&self, statement: &Statement) -> Result<(Vec<Sink>, Vec<Warning>)> {
-        let resolved = self.resolve(statement).await?;
+        self.bind_inserts_in(&self.resolve(statement).await?, statement)
+    }
+
+    /// As [`Self::bind_inserts`], with tables that were loaded.
+    pub(crate) fn bind_inserts_in(
+        &self,
+        resolved: &Resolved<'_>,
+        statement: &Statement,
+    ) -> Result<(Vec<Sink>, Vec<Warning>)> {
         let mut warnings = vec![];
         let mut sinks = vec![];
         for insert in inserts(statement) {
-            let sink = calve_planner::bind::insert(insert, &resolved)?;
+            let sink = calve_planner::bind::insert(insert, resolved)?;
             check_sink(&sink.table).map_err(|e| e.at(sink.span))?;
             warnings.extend(jobs::warning(&self.runner()?, &sink)?);
             sinks.push(sink);
@@ -446,6 +468,20 @@ impl Session {
         let warnings = warnings.map(|warning| Warning { span: None, ..warning }).collect();
         Ok(StatementResult { warnings, ..result })
     }
+}
+
+/// Names files that could not be deleted: the first ones.
+fn left_files(left: &[String]) -> Option<String> {
+    const NAMED: usize = 20;
+    if left.is_empty() {
+        return None;
+    }
+    let named: Vec<String> = left.iter().take(NAMED).map(|location| format!("'{location}'")).collect();
+    let more = match left.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!("files that no table refers to, and that could not be deleted: {}{more}", named.join(", ")))
 }
 
 /// Of an overwrite without rows.

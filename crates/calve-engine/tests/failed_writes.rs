@@ -6,6 +6,7 @@ mod common;
 
 use std::time::Duration;
 
+use calve_engine::Settled;
 use common::{files, rows, run, session, try_run};
 
 /// Runs `script`, which must fail with `code`; nothing in the warehouse may differ afterwards.
@@ -112,10 +113,76 @@ async fn a_cancelled_create_table_as_leaves_no_table() {
     let script = format!("CREATE TABLE t AS SELECT SUM(t0.x + t11.x) AS s FROM {}", tables.join(" CROSS JOIN "));
     let cancelled = tokio::time::timeout(Duration::from_millis(1500), try_run(&mut session, &script)).await;
     assert!(cancelled.is_err(), "the statement came to an end");
+    let mut other = common::session(folder.path(), &[]).await;
+    assert_eq!(rows(&mut other, "SHOW TABLES").await, [[Some("d".to_owned())]], "there is no table before its rows");
     let settled = tokio::time::timeout(Duration::from_secs(20), session.settle()).await.unwrap();
     assert!(settled.is_none());
     assert_eq!(rows(&mut session, "SHOW TABLES").await, [[Some("d".to_owned())]]);
     assert_eq!(files(folder.path()), before);
+    assert!(!folder.path().join("db/t").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_create_table_as_leaves_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &[("execution.runtime-mode", "batch")]).await;
+    run(&mut session, "CREATE TABLE src (s STRING); INSERT INTO src VALUES ('1')").await;
+    run(&mut session, "INSERT INTO src VALUES ('x')").await;
+    let before = files(folder.path());
+    for with in ["", "WITH ('format-version' = '3')", "PARTITIONED BY (n)"] {
+        let script = format!("CREATE TABLE t {with} AS SELECT CAST(s AS INT) AS n FROM src");
+        assert_eq!(try_run(&mut session, &script).await.unwrap_err().code, "cast-failed", "{with}");
+        assert_eq!(files(folder.path()), before, "{with}");
+        assert!(!folder.path().join("db/t").exists(), "{with}");
+    }
+    run(&mut session, "CREATE TABLE t AS SELECT s FROM src").await;
+    assert_eq!(rows(&mut session, "SELECT COUNT(*) FROM t").await, [[Some("2".to_owned())]]);
+    assert_eq!(rows(&mut session, "SELECT COUNT(*) FROM t$metadata_log_entries").await, [[Some("1".to_owned())]]);
+}
+
+/// Whenever a change of a catalog is cancelled: it is made, and said to be, or it is not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_that_is_cancelled_at_any_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &[]).await;
+    run(&mut session, "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)").await;
+    let has =
+        |text: &str, rows: Vec<Vec<Option<String>>>| rows.iter().flatten().flatten().any(|value| value.contains(text));
+    // what is to be there before, the change, and where it shows
+    let changes = [
+        ("", "CREATE TABLE n_N (a INT)", "SHOW TABLES", "n_N"),
+        ("", "ALTER TABLE t SET ('p_N' = 'x')", "SHOW CREATE TABLE t", "'p_N'"),
+        ("", "ALTER TABLE t ADD c_N INT", "DESCRIBE t", "c_N"),
+        ("", "ALTER TABLE t CREATE BRANCH b_N", "SELECT name FROM t$refs", "b_N"),
+        ("", "CREATE DATABASE d_N", "SHOW DATABASES", "d_N"),
+        ("CREATE DATABASE IF NOT EXISTS d_N", "DROP DATABASE d_N", "SHOW DATABASES", "d_N"),
+        (
+            "ALTER TABLE t CREATE BRANCH IF NOT EXISTS b_N",
+            "ALTER TABLE t DROP BRANCH b_N",
+            "SELECT name FROM t$refs",
+            "b_N",
+        ),
+        ("CREATE TABLE IF NOT EXISTS n_N (a INT)", "DROP TABLE n_N", "SHOW TABLES", "n_N"),
+    ];
+    let (mut cancelled, mut made) = (0, 0);
+    for (before, statement, query, name) in changes {
+        for n in 0..60 {
+            let named = |text: &str| text.replace("_N", &format!("_{n:02}"));
+            try_run(&mut session, &named(before)).await.unwrap();
+            let limit = Duration::from_micros(n * n * 10);
+            let done = tokio::time::timeout(limit, try_run(&mut session, &named(statement))).await;
+            let settled = session.settle().await;
+            let is_made = has(&named(name), rows(&mut session, query).await) == before.is_empty();
+            match (&done, &settled) {
+                (Ok(Ok(_)), None) if is_made => {}
+                (Err(_), None) if !is_made => cancelled += 1,
+                (Err(_), Some(Ok(Settled::Altered))) if is_made => made += 1,
+                _ => panic!("{}: after {limit:?}: {done:?} {settled:?} {is_made}", named(statement)),
+            }
+        }
+    }
+    assert!(cancelled > 0 && made > 0, "{cancelled} cancelled, {made} made");
+    assert_eq!(rows(&mut session, "SELECT a FROM t").await, [[Some("1".to_owned())]]);
 }
 
 /// Whenever the statement is cancelled: there is no table, or it has all rows.

@@ -121,6 +121,34 @@ async fn every_kind_of_write_is_done_once() {
     assert_eq!(column(&mut second, "SELECT COUNT(*) FROM a").await, ["7"]);
 }
 
+/// A table that got no rows has no snapshot of theirs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_without_rows_is_made_once() {
+    let folder = tempfile::tempdir().unwrap();
+    run(&mut session(folder.path(), &[]).await, "CREATE TABLE r (x INT); INSERT INTO r VALUES (1)").await;
+    for version in [1, 2, 3] {
+        let script = [
+            format!("CREATE TABLE c{version} WITH ('format-version' = '{version}') AS SELECT x FROM r WHERE x > 7"),
+            format!("CREATE OR REPLACE TABLE r AS SELECT x AS y{version} FROM c{version}"),
+        ];
+        let mut first = resumed(folder.path()).await;
+        for statement in &script {
+            assert_eq!(before(run(&mut first, statement).await), [false], "{statement}");
+        }
+        let on_disk = files(folder.path());
+        let mut second = resumed(folder.path()).await;
+        for statement in &script {
+            assert_eq!(before(run(&mut second, statement).await), [true], "{statement}");
+        }
+        assert_eq!(files(folder.path()), on_disk);
+        let mut other = session(folder.path(), &[]).await;
+        run(&mut other, &format!("INSERT INTO c{version} VALUES (3)")).await;
+        assert_eq!(column(&mut other, &format!("SELECT x FROM c{version}")).await, ["3"]);
+        assert_eq!(column(&mut other, &format!("SELECT y{version} FROM r")).await, Vec::<String>::new());
+        run(&mut other, "CREATE OR REPLACE TABLE r AS SELECT 1 AS x").await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_goes_on_where_it_failed() {
     let folder = tempfile::tempdir().unwrap();

@@ -53,15 +53,7 @@ impl Codec {
     pub(crate) fn decompress(self, block: Vec<u8>) -> Result<Vec<u8>> {
         match self {
             Self::None => Ok(block),
-            Self::Deflate(_) => {
-                let mut plain = Vec::with_capacity(block.len().saturating_mul(3));
-                let most = LARGEST_BLOCK as u64 + 1;
-                flate2::read::DeflateDecoder::new(block.as_slice())
-                    .take(most)
-                    .read_to_end(&mut plain)
-                    .map_err(failed)?;
-                if plain.len() > LARGEST_BLOCK { Err(too_large()) } else { Ok(plain) }
-            }
+            Self::Deflate(_) => bounded(flate2::read::DeflateDecoder::new(block.as_slice()), block.len()),
             Self::Snappy => {
                 let claimed = uncompressed_length(&block).ok_or_else(|| failed("a block without its length"))?;
                 // a copy of at most 64 bytes takes at least two
@@ -70,11 +62,16 @@ impl Codec {
                 }
                 through_avro(apache_avro::Codec::Snappy, block, false)
             }
-            Self::Zstd(level) => {
-                through_avro(apache_avro::Codec::Zstandard(ZstandardSettings::new(level)), block, false)
-            }
+            Self::Zstd(_) => bounded(zstd::Decoder::new(block.as_slice()).map_err(failed)?, block.len()),
         }
     }
+}
+
+/// What is left of a block of `compressed` bytes, unless it is too much.
+fn bounded(decoder: impl Read, compressed: usize) -> Result<Vec<u8>> {
+    let mut plain = Vec::with_capacity(compressed.saturating_mul(3).min(LARGEST_BLOCK));
+    decoder.take(LARGEST_BLOCK as u64 + 1).read_to_end(&mut plain).map_err(failed)?;
+    if plain.len() > LARGEST_BLOCK { Err(too_large()) } else { Ok(plain) }
 }
 
 /// Bytes of the checksum behind a Snappy block of an Avro file.
@@ -86,7 +83,7 @@ fn through_avro(codec: apache_avro::Codec, mut block: Vec<u8>, compress: bool) -
 }
 
 /// The length before compression that a Snappy block begins with.
-fn uncompressed_length(block: &[u8]) -> Option<usize> {
+pub(crate) fn uncompressed_length(block: &[u8]) -> Option<usize> {
     let mut length = 0_usize;
     for (place, byte) in block.iter().take(5).enumerate() {
         length |= usize::from(byte & 0x7f) << (7 * place);

@@ -1,20 +1,19 @@
 //! A loaded table and the cache of its manifests.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use calve_types::{Error, Result};
 use iceberg::TableIdent;
 use iceberg::spec::{
-    DataContentType, DataFile, DataFileBuilder, Datum, MAIN_BRANCH, Manifest, ManifestEntry, ManifestEntryRef,
-    ManifestFile, ManifestList, ManifestStatus, PartitionSpec, SchemaRef, Snapshot, SnapshotRef, SnapshotReference,
-    SnapshotRetention, StructType, TableMetadata,
+    DataFile, DataFileBuilder, Datum, MAIN_BRANCH, ManifestEntry, ManifestEntryRef, ManifestFile, ManifestList,
+    PartitionSpec, SchemaRef, Snapshot, SnapshotRef, SnapshotReference, SnapshotRetention, StructType, TableMetadata,
 };
 
 use crate::error::Context;
 use crate::io::TableIo;
-use crate::manifest_names;
+use crate::manifest::{self, Layouts};
 use crate::scan::caught;
 
 /// One loaded version of a table; it never changes. Cheap to clone.
@@ -148,6 +147,8 @@ impl Table {
         }
         let what = || format!("read the manifest list '{location}' of snapshot {}", snapshot.snapshot_id());
         let bytes = self.io.file_io().new_input(location).context(what)?.read().await.context(what)?;
+        manifest::check_list(&bytes)
+            .map_err(|why| Error::new("invalid-table", format!("cannot {}: {why}", what())).with_hint(RESTORE))?;
         let version = self.metadata.format_version();
         let parsed = caught(|| ManifestList::parse_with_version(&bytes, version));
         let list = parsed.unwrap_or_else(|_| Err(damaged())).context(what);
@@ -177,28 +178,35 @@ impl Table {
         if let Some(found) = self.cache.manifests().get(&key) {
             return Ok(found);
         }
-        let entries = self.entries_once(manifest).await?;
+        let entries = self.entries_once(manifest, None).await?;
         self.cache.manifests().put(&key, &entries, entries.iter().map(|entry| bytes_of(entry)).sum());
         Ok(entries)
     }
 
-    /// As [`Table::entries`], but what is read is not kept: for who reads all manifests, one after the other.
+    /// As [`Table::entries`], but what is read is not kept: for who reads all manifests, one after the other. If `columns`
+    /// are given, metrics of other columns may be missing.
     ///
     /// # Errors
     /// As [`Table::entries`].
-    pub(crate) async fn entries_once(&self, manifest: &ManifestFile) -> Result<Arc<Vec<ManifestEntryRef>>> {
+    pub(crate) async fn entries_once(
+        &self,
+        manifest: &ManifestFile,
+        columns: Option<&HashSet<i32>>,
+    ) -> Result<Arc<Vec<ManifestEntryRef>>> {
         if let Some(found) = self.cache.manifests().get(&cache_key(manifest)) {
             return Ok(found);
         }
         let what = || format!("read the manifest '{}' of table '{}'", manifest.manifest_path, self.ident);
         let bytes = self.io.file_io().new_input(&manifest.manifest_path).context(what)?.read().await.context(what);
         let bytes = bytes.map_err(|error| if error.hint.is_none() { error.with_hint(RESTORE) } else { error })?;
-        let parsed = caught(|| Manifest::parse_avro(&manifest_names::readable(bytes)));
-        let parsed = parsed.unwrap_or_else(|_| Err(damaged())).context(what);
-        let (mut entries, _) = parsed.map_err(|error| error.with_hint(RESTORE))?.into_parts();
-        for entry in &mut entries {
-            inherit(Arc::make_mut(entry), manifest);
-        }
+        // the library panics on some damaged values
+        let parsed = caught(|| {
+            let (layout, blocks) = self.cache.inner.layouts.of(&bytes)?;
+            manifest::read(&layout, blocks, manifest, columns)
+        });
+        let parsed = parsed.unwrap_or_else(|_| Err("it is damaged".to_owned()));
+        let entries = parsed
+            .map_err(|why| Error::new("invalid-table", format!("cannot {}: {why}", what())).with_hint(RESTORE))?;
         // a manifest that ends too early may look like a shorter one
         let counts = [manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count];
         let expected: u64 = counts.into_iter().flatten().map(u64::from).sum();
@@ -207,9 +215,6 @@ impl Table {
             return Err(Error::new("io", format!("cannot read the manifest '{path}': it is cut off"))
                 .with_detail(format!("It has {found} entries, and its manifest list says {expected}."))
                 .with_hint(RESTORE));
-        }
-        if let Some(first) = manifest.first_row_id {
-            inherit_row_ids(&mut entries, first, manifest.partition_spec_id).context(what)?;
         }
         Ok(Arc::new(entries))
     }
@@ -244,49 +249,8 @@ fn bytes_of(entry: &ManifestEntry) -> usize {
         + bounds * size_of::<(i32, Datum)>()
 }
 
-/// What an entry leaves out it has from the manifest's line (Iceberg specification, "Sequence Number Inheritance").
-fn inherit(entry: &mut ManifestEntry, manifest: &ManifestFile) {
-    entry.snapshot_id = entry.snapshot_id.or(Some(manifest.added_snapshot_id));
-    // manifests of version 1 have the number 0
-    if entry.status == ManifestStatus::Added || manifest.sequence_number == 0 {
-        entry.sequence_number = entry.sequence_number.or(Some(manifest.sequence_number));
-        entry.file_sequence_number = entry.file_sequence_number.or(Some(manifest.sequence_number));
-    }
-}
-
-/// Gives live data files without row ids the next ones, in order (Iceberg specification, "First Row ID Inheritance").
-fn inherit_row_ids(entries: &mut [ManifestEntryRef], first: u64, spec_id: i32) -> iceberg::Result<()> {
-    let invalid = |why: String| iceberg::Error::new(iceberg::ErrorKind::DataInvalid, why);
-    let mut next = i64::try_from(first).map_err(|_| invalid(format!("first row id {first} is too large")))?;
-    for entry in entries {
-        let file = entry.data_file();
-        if !entry.is_alive() || file.content_type() != DataContentType::Data || file.first_row_id().is_some() {
-            continue;
-        }
-        let built = rebuild(file, spec_id).first_row_id(Some(next)).build();
-        let data_file = built.map_err(|e| invalid(e.to_string()))?;
-        let after = i64::try_from(file.record_count()).ok().and_then(|rows| next.checked_add(rows));
-        next = after.ok_or_else(|| invalid("row ids overflow".to_owned()))?;
-        Arc::make_mut(entry).data_file = data_file;
-    }
-    Ok(())
-}
-
 /// A builder of the same file, to change what has no setter of its own.
 pub(crate) fn rebuild(file: &DataFile, spec_id: i32) -> DataFileBuilder {
-    let mut builder = without_metrics(file, spec_id);
-    builder
-        .column_sizes(file.column_sizes().clone())
-        .value_counts(file.value_counts().clone())
-        .null_value_counts(file.null_value_counts().clone())
-        .nan_value_counts(file.nan_value_counts().clone())
-        .lower_bounds(file.lower_bounds().clone())
-        .upper_bounds(file.upper_bounds().clone());
-    builder
-}
-
-/// As [`rebuild`], without what is known of the file's columns.
-pub(crate) fn without_metrics(file: &DataFile, spec_id: i32) -> DataFileBuilder {
     let mut builder = DataFileBuilder::default();
     builder
         .content(file.content_type())
@@ -296,6 +260,12 @@ pub(crate) fn without_metrics(file: &DataFile, spec_id: i32) -> DataFileBuilder 
         .partition_spec_id(spec_id)
         .record_count(file.record_count())
         .file_size_in_bytes(file.file_size_in_bytes())
+        .column_sizes(file.column_sizes().clone())
+        .value_counts(file.value_counts().clone())
+        .null_value_counts(file.null_value_counts().clone())
+        .nan_value_counts(file.nan_value_counts().clone())
+        .lower_bounds(file.lower_bounds().clone())
+        .upper_bounds(file.upper_bounds().clone())
         .key_metadata(file.key_metadata().map(<[u8]>::to_vec))
         .split_offsets(file.split_offsets().map(<[i64]>::to_vec))
         .equality_ids(file.equality_ids())
@@ -335,6 +305,7 @@ pub struct ManifestCache {
 
 #[derive(Default)]
 struct Inner {
+    layouts: Layouts,
     lists: Mutex<Generations<Vec<ManifestFile>>>,
     manifests: Mutex<Generations<Vec<ManifestEntryRef>>>,
 }

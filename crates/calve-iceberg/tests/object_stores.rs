@@ -1,6 +1,7 @@
-//! Tables and files in a store that speaks like S3.
+//! Tables and files in stores: one that speaks like S3, one that speaks like Azure's.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod azurite;
 mod seaweedfs;
 
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{SessionContext, col, lit};
 use futures::TryStreamExt;
 
-use self::seaweedfs::{BUCKET, KEY, SECRET, Server};
+use self::seaweedfs::{BUCKET, KEY, SECRET, Server, WAREHOUSE};
 
 fn owned(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
@@ -43,18 +44,79 @@ fn file(name: &str) -> String {
     format!("s3://{BUCKET}/files/{name}")
 }
 
+/// A part of a store.
+struct Place {
+    /// How it is reached.
+    properties: BTreeMap<String, String>,
+    /// What locations there begin with.
+    root: String,
+    /// The schemes that mean it.
+    schemes: &'static [&'static str],
+}
+
+impl Place {
+    fn of_seaweedfs(server: &Server) -> Self {
+        Self { properties: server.properties(), root: format!("s3://{BUCKET}"), schemes: &["s3", "s3a", "s3n"] }
+    }
+
+    fn of_azurite(server: &azurite::Server) -> Self {
+        Self { properties: server.properties(), root: server.root(), schemes: &["abfss", "abfs", "wasbs", "wasb"] }
+    }
+
+    fn io(&self) -> TableIo {
+        TableIo::new(&self.properties).unwrap()
+    }
+
+    fn file(&self, name: &str) -> String {
+        format!("{}/files/{name}", self.root)
+    }
+
+    fn spelled(&self, location: &str, scheme: &str) -> String {
+        location.replacen(self.schemes[0], scheme, 1)
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn files() {
     let Some(server) = Server::start("files").await else { return };
-    let io = reach(&server);
+    check_files(&Place::of_seaweedfs(&server)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn azure() {
+    let Some(server) = azurite::Server::start("azure").await else { return };
+    let place = Place::of_azurite(&server);
+    check_files(&place).await;
+    check_race(&place).await;
+    check_tables(&place).await;
+    let mut wrong = place.properties.clone();
+    for value in wrong.values_mut() {
+        *value = value.replace(azurite::KEY, "V1JPTkdTRUNSRVQ=");
+    }
+    let io = TableIo::new(&wrong).unwrap();
+    for error in [
+        io.read(&place.file("a")).await.unwrap_err(),
+        io.write(&place.file("a"), Bytes::from_static(b"x")).await.unwrap_err(),
+        io.create(&place.file("a"), Bytes::from_static(b"x")).await.unwrap_err(),
+    ] {
+        assert_eq!(error.code, "access-denied", "{error:?}");
+        assert!(!format!("{error:?}").contains("V1JPTkdTRUNSRVQ"), "{error:?}");
+    }
+    let missing = place.io().read("abfss://nobox@devstoreaccount1.dfs.core.windows.net/a").await.unwrap_err();
+    assert!(missing.message.contains("no such bucket") || missing.message.contains("has no such file"), "{missing}");
+}
+
+async fn check_files(place: &Place) {
+    let io = place.io();
+    let file = |name: &str| place.file(name);
     // names are literal, whatever their characters
     for name in
         ["plain", "p=a b", "100%", "a%20b", "ünï", "q?x", "c*", "日本", "a+b&c", "~#[]{}^|", "\"'`<>", "a=b/c=d"]
     {
         let location = file(name);
         io.write(&location, Bytes::copy_from_slice(name.as_bytes())).await.unwrap();
-        for scheme in ["s3", "s3a", "s3n"] {
-            let spelled = location.replacen("s3", scheme, 1);
+        for scheme in place.schemes {
+            let spelled = place.spelled(&location, scheme);
             assert_eq!(io.read(&spelled).await.unwrap(), name.as_bytes(), "{name}");
         }
         let input = io.file_io().new_input(&location).unwrap();
@@ -84,13 +146,13 @@ async fn files() {
     for name in ["list/a", "list/b/c", "list/b/d", "list2/x"] {
         io.write(&file(name), Bytes::from_static(b"x")).await.unwrap();
     }
-    let folder = format!("s3a://{BUCKET}/files/list/");
+    let folder = place.spelled(&file("list/"), place.schemes[1]);
     let children = io.children(&folder).await.unwrap();
     assert_eq!((children.folders, children.files), (vec!["b".to_owned()], vec!["a".to_owned()]));
     let listed: Vec<_> = io.list(&folder).unwrap().try_collect().await.unwrap();
     let mut names: Vec<_> = listed.into_iter().map(|listed| listed.location).collect();
     names.sort();
-    assert_eq!(names, ["a", "b/c", "b/d"].map(|name| format!("s3a://{BUCKET}/files/list/{name}")));
+    assert_eq!(names, ["a", "b/c", "b/d"].map(|name| format!("{folder}{name}")));
     let all: Vec<String> = ["list/a", "list/b/c", "list/b/d", "list/none", "list2/x"].iter().map(|n| file(n)).collect();
     assert!(io.delete_all(&all).await.is_empty());
     assert_eq!(io.list(&folder).unwrap().try_collect::<Vec<_>>().await.unwrap(), []);
@@ -99,7 +161,12 @@ async fn files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_all_who_create_a_file_one_succeeds() {
     let Some(server) = Server::start("of_all_who_create_a_file_one_succeeds").await else { return };
-    let io = reach(&server);
+    check_race(&Place::of_seaweedfs(&server)).await;
+}
+
+async fn check_race(place: &Place) {
+    let io = place.io();
+    let file = |name: &str| place.file(name);
     // losers of a race wait a second for this server's answer
     for round in 0..4 {
         let location = file(&format!("v{round}.metadata.json"));
@@ -117,8 +184,9 @@ async fn of_all_who_create_a_file_one_succeeds() {
         assert_eq!(winners.len(), 1, "{winners:?}");
         assert_eq!(io.read(&location).await.unwrap(), format!("writer {}", winners[0]).as_bytes());
     }
-    let children = io.children(&format!("s3://{BUCKET}/files")).await.unwrap();
-    assert_eq!(children.files.len(), 4, "nothing is left of the test of the store: {:?}", children.files);
+    let children = io.children(&format!("{}/files", place.root)).await.unwrap();
+    let made: Vec<_> = children.files.iter().filter(|name| *name != "large").collect();
+    assert_eq!(made.len(), 4, "nothing is left of the test of the store: {:?}", children.files);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,10 +268,11 @@ async fn vended_credentials_hold_for_their_prefix_and_are_fetched_again() {
 }
 
 /// A catalog in a SQLite file whose tables lie in the store.
-fn catalog(server: &Server, folder: &std::path::Path) -> Arc<dyn Catalog> {
-    let warehouse = format!("s3://{BUCKET}/warehouse");
+fn catalog(place: &Place, folder: &std::path::Path) -> Arc<dyn Catalog> {
+    let warehouse = format!("{}/warehouse", place.root);
     let uri = format!("jdbc:sqlite:{}", folder.join("catalog.db").display());
-    let options = properties(server, &[("catalog-type", "jdbc"), ("uri", &uri), ("warehouse", &warehouse)]);
+    let mut options = place.properties.clone();
+    options.extend(owned(&[("catalog-type", "jdbc"), ("uri", &uri), ("warehouse", &warehouse)]));
     open("c", &options).unwrap()
 }
 
@@ -214,13 +283,13 @@ struct Lake {
 
 impl Lake {
     async fn new(
-        server: &Server,
+        place: &Place,
         folder: &std::path::Path,
         name: &str,
         with: &[(&str, &str)],
         key: bool,
     ) -> (Self, String) {
-        let catalog = catalog(server, folder);
+        let catalog = catalog(place, folder);
         let database = catalog.namespace("db").unwrap().to_vec();
         if !catalog.namespace_exists(&database).await.unwrap() {
             catalog.create_namespace(&database, BTreeMap::new()).await.unwrap();
@@ -270,26 +339,30 @@ impl Lake {
 #[tokio::test(flavor = "multi_thread")]
 async fn tables() {
     let Some(server) = Server::start("tables").await else { return };
+    check_tables(&Place::of_seaweedfs(&server)).await;
+}
+
+async fn check_tables(place: &Place) {
     let folder = tempfile::tempdir().unwrap();
     for (format, key) in [("parquet", false), ("parquet", true), ("avro", false), ("orc", true)] {
         for version in ["2", "3"] {
             let name = format!("{format}_{key}_{version}");
             let with = [("write.format.default", format), ("format-version", version)];
-            let (lake, name) = Lake::new(&server, folder.path(), &name, &with, key).await;
+            let (lake, name) = Lake::new(place, folder.path(), &name, &with, key).await;
             lake.insert(&name, 0..1000, "a").await.unwrap();
             lake.insert(&name, 500..1500, "b").await.unwrap();
             let replaced = if key { 500 } else { 0 };
             assert_eq!(lake.count(&name, "a").await, 1000 - replaced, "{name}");
             assert_eq!(lake.count(&name, "b").await, 1000, "{name}");
             let table = lake.table(&name).await;
-            assert!(table.metadata_location().starts_with(&format!("s3://{BUCKET}/warehouse/db/{name}/metadata/")));
+            assert!(table.metadata_location().starts_with(&format!("{}/warehouse/db/{name}/metadata/", place.root)));
         }
     }
-    let lake = Lake { catalog: catalog(&server, folder.path()), key: false };
-    let files = reach(&server).list(&format!("s3://{BUCKET}/warehouse/db/parquet_false_2")).unwrap();
+    let lake = Lake { catalog: catalog(place, folder.path()), key: false };
+    let files = place.io().list(&format!("{}/warehouse/db/parquet_false_2", place.root)).unwrap();
     assert!(files.try_collect::<Vec<_>>().await.unwrap().len() > 5);
     assert!(lake.catalog.drop_table(&lake.catalog.ident("db", "parquet_false_2").unwrap(), true).await.unwrap());
-    let files = reach(&server).list(&format!("s3://{BUCKET}/warehouse/db/parquet_false_2")).unwrap();
+    let files = place.io().list(&format!("{}/warehouse/db/parquet_false_2", place.root)).unwrap();
     assert_eq!(files.try_collect::<Vec<_>>().await.unwrap(), [], "a purged table leaves nothing");
 }
 
@@ -298,7 +371,7 @@ async fn tables() {
 async fn nothing_is_left_of_failed_and_cancelled_writes() {
     let Some(server) = Server::start("nothing_is_left").await else { return };
     let folder = tempfile::tempdir().unwrap();
-    let (lake, name) = Lake::new(&server, folder.path(), "t", &[], false).await;
+    let (lake, name) = Lake::new(&Place::of_seaweedfs(&server), folder.path(), "t", &[], false).await;
     let table = lake.table(&name).await;
     let schema = to_arrow(table.metadata().current_schema()).unwrap();
     let batch = |from: i64| {
@@ -345,4 +418,47 @@ async fn empty_soon(server: &Server, folder: &str) {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("left: {left:?}");
+}
+
+/// Table buckets of this server refuse the files in which format version 3 keeps its deletes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_refuses_puffin_files_is_told_of() {
+    let Some(server) = Server::start("a_server_that_refuses_puffin_files_is_told_of").await else { return };
+    let (uri, credential) = (server.catalog(), format!("{KEY}:{SECRET}"));
+    let rest = [("catalog-type", "rest"), ("uri", &uri), ("warehouse", WAREHOUSE), ("credential", &credential)];
+    let catalog = open("c", &properties(&server, &rest)).unwrap();
+    let database = catalog.namespace("db").unwrap().to_vec();
+    // the warehouse comes later than the rest
+    let mut made = Err(Error::new("io", "nothing"));
+    for _ in 0..100 {
+        made = catalog.create_namespace(&database, BTreeMap::new()).await;
+        if made.is_ok() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    made.unwrap();
+    let columns = [("id", LogicalType::BigInt.not_null()), ("s", LogicalType::STRING.nullable())];
+    let columns: Vec<_> = columns.into_iter().map(|(name, kind)| (name.to_owned(), kind, None)).collect();
+    let creation = TableCreation {
+        schema: to_iceberg(&columns, &["id".to_owned()]).unwrap(),
+        partition: Vec::new(),
+        properties: owned(&[("format-version", "3"), ("calve.upsert.mode", "position")]),
+        comment: None,
+    };
+    catalog.create_table(&catalog.ident("db", "t").unwrap(), creation).await.unwrap();
+    let lake = Lake { catalog, key: true };
+    lake.insert("t", 0..10, "a").await.unwrap();
+    let error = lake.insert("t", 5..15, "b").await.unwrap_err();
+    assert_eq!(error.code, "access-denied", "{error:?}");
+    assert!(
+        error.message.contains(".puffin': ") && error.message.contains("does not take this puffin file"),
+        "{error}"
+    );
+    assert!(error.hint.unwrap().contains("'format-version' = '2'"));
+    assert_eq!((lake.count("t", "a").await, lake.count("t", "b").await), (10, 0));
+    let table = lake.table("t").await;
+    let data = format!("{}/data", table.metadata().location());
+    let files: Vec<_> = table.io().list(&data).unwrap().try_collect().await.unwrap();
+    assert_eq!(files.len(), 1, "nothing is left: {files:?}");
 }

@@ -15,7 +15,7 @@
 
 use std::io::{self, Write};
 
-use calve_engine::{Op, ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary, utc};
+use calve_engine::{Op, ResultBody, Rows, StatementKind, StatementResult, Warning, WriteSummary, masked, utc};
 use calve_types::Error;
 use serde_json::json;
 
@@ -107,7 +107,7 @@ impl<W: Write> JsonlOutput<W> {
         self.buffer.clear();
         self.state = State::Held;
         write!(self.buffer, "{{\"n\":{},\"sql\":", heading.n)?;
-        serde_json::to_writer(&mut self.buffer, heading.sql)?;
+        serde_json::to_writer(&mut self.buffer, &masked(heading.sql))?;
         let kind = match heading.kind {
             StatementKind::Query => "query",
             StatementKind::Insert => "insert",

@@ -10,6 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use calve_engine::masked;
 use rustyline::history::{History, SearchDirection, SearchResult};
 
 /// Entries that are kept.
@@ -48,7 +49,8 @@ impl Entries {
         (entries, opened)
     }
 
-    /// Takes in what was typed, and adds it to the file. Text that begins with a space is not kept.
+    /// Takes in what was typed, and adds it to the file, but for the values of secret options. Text that begins with a space
+    /// is not kept.
     ///
     /// # Errors
     /// The file cannot be written; it is not tried again.
@@ -57,7 +59,7 @@ impl Entries {
             return Ok(());
         }
         let Some(file) = &self.file else { return Ok(()) };
-        let written = append(file, text);
+        let written = append(file, &masked(text));
         if written.is_err() {
             self.file = None;
         }
@@ -145,7 +147,7 @@ impl Entries {
     }
 }
 
-/// Statements may hold passwords: the file is for its owner alone.
+/// Statements may hold what is nobody else's business: the file is for its owner alone.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
@@ -265,6 +267,18 @@ mod tests {
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), texts.len());
         assert_eq!(all(&Entries::open(file).0), texts);
+    }
+
+    #[test]
+    fn secrets_are_not_kept_beyond_the_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("history");
+        let (mut entries, _) = Entries::open(file.clone());
+        let typed = "CREATE CATALOG c WITH (\n  's3.secret-access-key'='hush'\n);";
+        entries.keep(typed).unwrap();
+        assert_eq!(all(&entries), [typed], "it may be put right and run again");
+        assert!(!std::fs::read_to_string(&file).unwrap().contains("hush"));
+        assert_eq!(all(&Entries::open(file).0), ["CREATE CATALOG c WITH (\n  's3.secret-access-key'='******'\n);"]);
     }
 
     #[test]

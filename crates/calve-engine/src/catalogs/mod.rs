@@ -248,10 +248,14 @@ impl Catalogs {
     /// Opens a catalog anew with other options: Iceberg's from scratch, while a memory catalog keeps what it holds.
     ///
     /// # Errors
-    /// As [`Catalogs::open`], and those of the store; then the catalog stays as it was.
-    pub fn reopen(&mut self, name: &str, options: BTreeMap<String, String>) -> Result<()> {
+    /// As [`Catalogs::open`], those of a server that cannot be reached, and those of the store; then the catalog stays as it
+    /// was.
+    pub async fn reopen(&mut self, name: &str, options: BTreeMap<String, String>) -> Result<()> {
         self.get(name)?;
         let new = self.open(name, options, None)?;
+        if let CatalogKind::Iceberg(iceberg) = &new.kind {
+            iceberg.connect().await?;
+        }
         if let Some(store) = self.store_to_write() {
             store.replace(name, &new.options)?;
         }
@@ -316,6 +320,20 @@ impl Catalogs {
         self.entries.remove(name);
         self.broken.remove(name);
         Ok(())
+    }
+
+    /// The locations of files that the catalogs were to delete since the last time and that may be left.
+    pub fn take_left(&self) -> Vec<String> {
+        let connectors = self.connectors.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left: Vec<String> = connectors.values().flat_map(|catalog| catalog.take_left()).collect();
+        for entry in self.entries.values() {
+            if let CatalogKind::Iceberg(catalog) = &entry.kind {
+                left.extend(catalog.take_left());
+            }
+        }
+        left.sort();
+        left.dedup();
+        left
     }
 
     /// The names of all catalogs, sorted.
@@ -424,6 +442,14 @@ impl Catalogs {
             .filter(|(path, object)| path.catalog == catalog && path.database == database && wanted(object));
         names.extend(temporary.map(|(path, _)| path.table.clone()));
         Ok(names)
+    }
+
+    /// Why a catalog has no table at all, if its warehouse is not there: a hint for a person who expects one.
+    pub async fn missing_warehouse(&self, catalog: &str) -> Option<String> {
+        match &self.get(catalog).ok()?.kind {
+            CatalogKind::Memory(_) => None,
+            CatalogKind::Iceberg(iceberg) => iceberg.missing_warehouse().await,
+        }
     }
 }
 

@@ -40,9 +40,10 @@ fn misspelt(option: &Property) -> Option<Warning> {
     unknown_option::misspelt(&option.key, Place::Catalog).map(|warning| warning.at(option.span))
 }
 
-/// ALTER CATALOG: the catalog is opened anew with its new options; where that fails it stays as it was. What a memory
+/// ALTER CATALOG: the catalog is opened anew with its new options, and its server asked, as in Flink; where that fails it
+/// stays as it was. What a memory
 /// catalog holds goes along.
-pub(crate) fn alter(
+pub(crate) async fn alter(
     catalogs: &mut Catalogs,
     name: &Ident,
     change: AlterCatalog,
@@ -81,7 +82,7 @@ pub(crate) fn alter(
             }
         }
     }
-    catalogs.reopen(&name.value, options).map_err(|e| e.at(name.span))?;
+    catalogs.reopen(&name.value, options).await.map_err(|e| e.at(name.span))?;
     Ok(ResultBody::Done)
 }
 

@@ -2,13 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use calve_iceberg::catalog::{Catalog, Replacement, TableCreation};
+use calve_iceberg::Table;
+use calve_iceberg::catalog::{Catalog, Creation, Replacement, Staged, TableCreation, tidy};
+use calve_iceberg::commit::{Append, Operation, TableOps, commit};
 use calve_planner::tables::{Reference, referenced};
 use calve_planner::{Field, Sink, TablePath, bind};
 use calve_sql::{ColumnKind, CreateTable, Insert, Name, Query, Statement};
 use calve_types::{Error, Result, rules};
 use iceberg::TableIdent;
-use uuid::Uuid;
+use iceberg::spec::MAIN_BRANCH;
 
 use super::define::Definition;
 use super::properties;
@@ -38,17 +40,22 @@ pub(crate) struct Planned {
 pub(crate) struct Filling {
     catalog: Arc<dyn Catalog>,
     ident: TableIdent,
-    /// As soon as the table is there.
-    made: Arc<OnceLock<Uuid>>,
+    /// As soon as the table is begun.
+    begun: Arc<OnceLock<Staged>>,
 }
 
 impl Filling {
-    /// Removes the table if the statement made it, after the statement has failed; one in a memory catalog stays, as in Flink.
+    /// Removes what the statement made of the table, after the statement has failed; one in a memory catalog stays, as in
+    /// Flink.
     pub(crate) async fn undo(&self) {
-        let Some(uuid) = self.made.get() else { return };
+        let made = match self.begun.get() {
+            None => return,
+            Some(Staged::Ready(table)) => return tidy(table).await,
+            Some(Staged::Created(made)) => made.metadata().uuid(),
+        };
         let Ok(Some(table)) = self.catalog.load_table(&self.ident).await else { return };
         // it may be somebody else's by now, and another job may have written to it
-        if table.metadata().uuid() == *uuid && table.metadata().snapshots().len() == 0 {
+        if table.metadata().uuid() == made && table.metadata().snapshots().len() == 0 {
             // the statement's own error is the one to tell of
             let _ = self.catalog.drop_table(&self.ident, true).await;
         }
@@ -56,8 +63,11 @@ impl Filling {
 }
 
 impl Session {
-    /// CREATE TABLE AS, REPLACE TABLE AS. A table that the statement made in an Iceberg catalog is gone again if its query
-    /// fails or is cancelled, and one that it replaces stays as it was: it is replaced by the commit of the rows.
+    /// CREATE TABLE AS, REPLACE TABLE AS. A table in an Iceberg catalog is created, or replaced, by the commit of the rows:
+    /// if the query fails or the statement ends in whatever way before that, there is no table, or the old one.
+    ///
+    /// There are servers of REST catalogs that create a table at once or not at all. There it is created before its rows
+    /// are written, and dropped again if the query fails or is cancelled; only a process that is killed leaves it empty.
     pub(crate) async fn create_table_as(&mut self, create: CreateTable) -> Result<StatementResult> {
         let mut warnings = vec![];
         let job = self.begin_job_of_text()?;
@@ -71,19 +81,32 @@ impl Session {
             return self.replace_table(replacement, sink, &job, warnings).await;
         }
         let path = table_path(&self.catalogs, &create.name)?;
+        let mut staged = None;
         match &self.catalogs.get(&path.catalog)?.kind {
-            CatalogKind::Memory(_) => store(&mut self.catalogs, &create, table, &mut warnings).await?,
+            CatalogKind::Memory(_) => {
+                let commits = self.commits().clone();
+                store(&mut self.catalogs, &commits, &create, table, &mut warnings).await?;
+            }
             CatalogKind::Iceberg(_) if exists => {}
             CatalogKind::Iceberg(iceberg) => {
                 let (iceberg, ident) = (iceberg.clone(), iceberg.ident(&path.database, &path.table)?);
                 let creation = iceberg_creation(&create, table, &mut warnings)?;
-                match self.make_table(iceberg, ident, creation).await {
+                match self.begin_table(iceberg.clone(), ident, creation).await {
                     Err(error) if error.code == "table-exists" && create.if_not_exists => {}
-                    made => made.map_err(|e| e.at(create.name.span))?,
+                    Err(error) => return Err(error.at(create.name.span)),
+                    Ok(Staged::Ready(table)) => staged = Some(Arc::new(Creation::new(iceberg, table))),
+                    Ok(Staged::Created(_)) => {}
                 }
             }
         }
-        let result = self.insert_as(&Statement::Insert(insert), &job).await;
+        let insert = Statement::Insert(insert);
+        let result = match staged {
+            Some(creation) => {
+                let created = self.create_with_rows(creation, &path, &insert, &job).await;
+                created.map_err(|error| if error.code == "table-exists" { error.at(create.name.span) } else { error })
+            }
+            None => self.insert_as(&insert, &job).await,
+        };
         if let (Err(error), Some(filling)) = (&result, &self.filling)
             && !error.may_have_committed()
         {
@@ -95,28 +118,70 @@ impl Session {
         Ok(result)
     }
 
-    /// Makes a table that goes again if the statement is cancelled. In a task: whoever cancels the statement waits for it,
+    /// Begins a table that goes again if the statement is cancelled. In a task: whoever cancels the statement waits for it,
     /// and knows then whether the table is there.
     ///
     /// # Errors
-    /// As [`Catalog::create_table`].
-    async fn make_table(
+    /// As [`Catalog::stage_table`].
+    async fn begin_table(
         &mut self,
         catalog: Arc<dyn Catalog>,
         ident: TableIdent,
         creation: TableCreation,
-    ) -> Result<()> {
-        let made = Arc::new(OnceLock::new());
-        self.filling = Some(Filling { catalog: catalog.clone(), ident: ident.clone(), made: made.clone() });
+    ) -> Result<Staged> {
+        let begun = Arc::new(OnceLock::new());
+        self.filling = Some(Filling { catalog: catalog.clone(), ident: ident.clone(), begun: begun.clone() });
         let running = self.commits().running().await;
         let task = tokio::spawn(async move {
-            let table = catalog.create_table(&ident, creation).await?;
+            let staged = catalog.stage_table(&ident, creation).await?;
             // the first one to say so
-            let _ = made.set(table.metadata().uuid());
+            let _ = begun.set(staged.clone());
             drop(running);
-            Ok(())
+            Ok(staged)
         });
         task.await.map_err(Error::internal)?
+    }
+
+    /// Runs the query of a statement that creates an Iceberg table with its rows.
+    async fn create_with_rows(
+        &self,
+        creation: Arc<Creation>,
+        path: &TablePath,
+        insert: &Statement,
+        job: &Job,
+    ) -> Result<StatementResult> {
+        // what the statement reads, but for the table that is not there
+        let mut names = referenced(insert);
+        names.retain(|name| name.parts != parts(path));
+        let mut resolved = Resolved::load(&self.catalogs, &self.options, names).await?;
+        resolved.assume_staged(path, creation.clone(), creation.table().clone())?;
+        let (sinks, warnings) = self.bind_inserts_in(&resolved, insert)?;
+        let result = self.run_sinks(sinks, job, warnings).await?;
+        if !has_snapshot(&result) {
+            let table = creation.table().clone();
+            self.commit_without_rows(creation.clone(), table, job, async move { creation.commit().await }).await?;
+        }
+        Ok(result)
+    }
+
+    /// Creates or replaces a table whose query gave no rows. In a job that may run again an empty snapshot tells its next
+    /// run that this one has done it.
+    async fn commit_without_rows(
+        &self,
+        home: Arc<dyn TableOps>,
+        table: Table,
+        job: &Job,
+        plain: impl Future<Output = Result<Table>> + Send + 'static,
+    ) -> Result<()> {
+        let info = job.info()?.clone();
+        let committed = self.commits().alter(async move {
+            if info.place.is_none() {
+                return plain.await.map(drop);
+            }
+            let nothing = Operation::Append(Append::default());
+            Box::pin(commit(home.as_ref(), &table, MAIN_BRANCH, nothing, &info)).await.map(drop)
+        });
+        committed.await
     }
 
     /// What an earlier run of the job has committed to the table that the statement would make, or replace.
@@ -146,14 +211,10 @@ impl Session {
     ) -> Result<StatementResult> {
         check_sink(&sink.table).map_err(|e| e.at(sink.span))?;
         let result = self.run_sinks(vec![sink], job, warnings).await?;
-        let has_snapshot = match &result.body {
-            ResultBody::Written(written) => written.iter().any(|summary| summary.snapshot_id.is_some()),
-            _ => false,
-        };
-        if !has_snapshot {
-            // in a task: a statement that is cancelled now must not leave it half way
-            let committed = tokio::spawn(async move { replacement.commit().await }).await;
-            committed.map_err(Error::internal)??;
+        if !has_snapshot(&result) {
+            let table = replacement.table().clone();
+            self.commit_without_rows(replacement.clone(), table, job, async move { replacement.commit().await })
+                .await?;
         }
         Ok(result)
     }
@@ -210,7 +271,7 @@ impl Session {
             _ => None,
         };
         match &replacement {
-            Some(replacement) => resolved.assume_replaced(&path, replacement)?,
+            Some(replacement) => resolved.assume_staged(&path, replacement.clone(), replacement.table().clone())?,
             None if !adds_to_existing => resolved.assume(&path, &table),
             None => {}
         }
@@ -282,6 +343,14 @@ impl Session {
             definition.add_of_query(fields);
         }
         definition.finish(properties(&create.properties, warnings), self.options.is_streaming())
+    }
+}
+
+/// Whether a statement has committed rows.
+fn has_snapshot(result: &StatementResult) -> bool {
+    match &result.body {
+        ResultBody::Written(written) => written.iter().any(|summary| summary.snapshot_id.is_some()),
+        _ => false,
     }
 }
 

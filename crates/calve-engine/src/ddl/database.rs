@@ -5,6 +5,7 @@ use calve_types::{Error, Result};
 
 use super::properties;
 use crate::catalogs::{CatalogKind, Catalogs, unknown_database};
+use crate::jobs::Commits;
 use crate::result::{ResultBody, Warning};
 
 /// The catalog and database a name of one or two parts stands for.
@@ -22,7 +23,7 @@ fn unknown_catalog(error: Error, catalog: &str) -> Error {
     error.with_detail(format!("Catalog {catalog} does not exist"))
 }
 
-pub(crate) async fn create(catalogs: &mut Catalogs, create: CreateDatabase) -> Result<ResultBody> {
+pub(crate) async fn create(catalogs: &mut Catalogs, commits: &Commits, create: CreateDatabase) -> Result<ResultBody> {
     let span = create.name.span;
     let (catalog, database) =
         database_path(catalogs, &create.name).map_err(|e| e.with_detail("create database identifier format error"))?;
@@ -52,8 +53,8 @@ pub(crate) async fn create(catalogs: &mut Catalogs, create: CreateDatabase) -> R
             if let Some(comment) = create.comment.filter(|c| !c.trim().is_empty()) {
                 properties.insert("comment".to_owned(), comment);
             }
-            let namespace = iceberg.namespace(&database).map_err(|e| e.at(span))?;
-            match iceberg.create_namespace(namespace.as_ref(), properties).await {
+            let (iceberg, namespace) = (iceberg.clone(), iceberg.namespace(&database).map_err(|e| e.at(span))?);
+            match commits.alter(async move { iceberg.create_namespace(namespace.as_ref(), properties).await }).await {
                 // another process was faster
                 Err(error) if error.code == "database-exists" && create.if_not_exists => {}
                 done => done.map_err(|e| e.at(span))?,
@@ -69,6 +70,7 @@ pub(crate) async fn create(catalogs: &mut Catalogs, create: CreateDatabase) -> R
 /// `unknown-catalog`, `unknown-database`; `not-supported` where an Iceberg catalog cannot keep them.
 pub(crate) async fn alter(
     catalogs: &mut Catalogs,
+    commits: &Commits,
     name: &Name,
     entries: &[Property],
     warnings: &mut Vec<Warning>,
@@ -84,13 +86,20 @@ pub(crate) async fn alter(
             .at(name.span));
     }
     if let CatalogKind::Iceberg(iceberg) = &entry.kind {
-        let namespace = iceberg.namespace(&database).map_err(|e| e.at(name.span))?;
-        iceberg.set_namespace_properties(namespace.as_ref(), properties).await.map_err(|e| e.at(name.span))?;
+        let (iceberg, namespace) = (iceberg.clone(), iceberg.namespace(&database).map_err(|e| e.at(name.span))?);
+        let set = async move { iceberg.set_namespace_properties(namespace.as_ref(), properties).await };
+        commits.alter(set).await.map_err(|e| e.at(name.span))?;
     }
     Ok(ResultBody::Done)
 }
 
-pub(crate) async fn drop(catalogs: &mut Catalogs, name: &Name, if_exists: bool, cascade: bool) -> Result<ResultBody> {
+pub(crate) async fn drop(
+    catalogs: &mut Catalogs,
+    commits: &Commits,
+    name: &Name,
+    if_exists: bool,
+    cascade: bool,
+) -> Result<ResultBody> {
     let (catalog, database) =
         database_path(catalogs, name).map_err(|e| e.with_detail("drop database identifier format error"))?;
     let (current_catalog, current_database) = catalogs.current();
@@ -116,8 +125,9 @@ pub(crate) async fn drop(catalogs: &mut Catalogs, name: &Name, if_exists: bool, 
             })?;
         }
         CatalogKind::Iceberg(iceberg) => {
-            let namespace = iceberg.namespace(&database)?;
-            iceberg.drop_namespace(namespace.as_ref()).await.map_err(|e| e.at(name.span))?;
+            let (iceberg, namespace) = (iceberg.clone(), iceberg.namespace(&database)?);
+            let dropped = commits.alter(async move { iceberg.drop_namespace(namespace.as_ref()).await }).await;
+            dropped.map_err(|e| e.at(name.span))?;
         }
     }
     Ok(ResultBody::Done)

@@ -72,21 +72,11 @@ impl<'a> Definition<'a> {
     pub fn add_declared(&mut self, replace_computed: bool, replace_metadata: bool) -> Result<()> {
         let base = self.table.columns.len();
         for declared in &self.create.columns {
-            let (kind, data_type) = match &declared.kind {
-                calve_sql::ColumnKind::OfQuery => continue,
-                calve_sql::ColumnKind::Physical { data_type, .. } => (ColumnKind::Physical, data_type.clone()),
-                calve_sql::ColumnKind::Metadata { data_type, key, is_virtual } => {
-                    let key = key.clone().unwrap_or_else(|| declared.name.value.clone());
-                    (ColumnKind::Metadata { key, is_virtual: *is_virtual }, data_type.clone())
-                }
-                calve_sql::ColumnKind::Computed(expr) => {
-                    self.computed.push(declared);
-                    // replaced when all columns it may name are known
-                    (ColumnKind::Computed(Arc::from(expr.clone())), LogicalType::Null.nullable())
-                }
-            };
-            let name = declared.name.value.clone();
-            let column = DefinedColumn { column: Column { name, data_type, kind }, comment: declared.comment.clone() };
+            let Some(column) = declared_column(declared) else { continue };
+            if matches!(column.kind, ColumnKind::Computed(_)) {
+                self.computed.push(declared);
+            }
+            let column = DefinedColumn { column, comment: declared.comment.clone() };
             match self.table.columns.iter().position(|c| c.column.name == declared.name.value) {
                 None => self.table.columns.push(column),
                 Some(at) => {
@@ -285,6 +275,24 @@ impl<'a> Definition<'a> {
             .did_you_mean(&name.value, self.names(false))
             .at(name.span)
     }
+}
+
+/// A column as a statement declares it; `None` if a query is to tell its type.
+pub(super) fn declared_column(declared: &ColumnDef) -> Option<Column> {
+    let name = declared.name.value.clone();
+    let (kind, data_type) = match &declared.kind {
+        calve_sql::ColumnKind::OfQuery => return None,
+        calve_sql::ColumnKind::Physical { data_type, .. } => (ColumnKind::Physical, data_type.clone()),
+        calve_sql::ColumnKind::Metadata { data_type, key, is_virtual } => {
+            let key = key.clone().unwrap_or_else(|| name.clone());
+            (ColumnKind::Metadata { key, is_virtual: *is_virtual }, data_type.clone())
+        }
+        // its type shows when all columns it may name are known
+        calve_sql::ColumnKind::Computed(expr) => {
+            (ColumnKind::Computed(Arc::from(expr.clone())), LogicalType::Null.nullable())
+        }
+    };
+    Some(Column { name, data_type, kind })
 }
 
 /// Refuses a primary key that is to be enforced.

@@ -15,6 +15,7 @@ use crate::catalogs::object::{BaseKind, CatalogObject, TableDef};
 use crate::catalogs::{CatalogKind, Catalogs, unknown_database};
 use crate::check::rules::option_warnings;
 use crate::definition;
+use crate::jobs::Commits;
 use crate::options::Options;
 use crate::resolve::{Resolved, full_path};
 use crate::result::{ResultBody, Warning};
@@ -36,11 +37,12 @@ pub(crate) fn table_path(catalogs: &Catalogs, name: &Name) -> Result<TablePath> 
 pub(crate) async fn create(
     catalogs: &mut Catalogs,
     options: &Options,
+    commits: &Commits,
     create: &CreateTable,
     warnings: &mut Vec<Warning>,
 ) -> Result<ResultBody> {
     let table = define(catalogs, options, create, warnings).await?;
-    store(catalogs, create, table, warnings).await?;
+    store(catalogs, commits, create, table, warnings).await?;
     Ok(ResultBody::Done)
 }
 
@@ -109,6 +111,7 @@ pub(super) fn unique_constraint(place: Span) -> Error {
 /// `table-exists`, `unknown-catalog`, `unknown-database`, what an Iceberg catalog refuses.
 pub(super) async fn store(
     catalogs: &mut Catalogs,
+    commits: &Commits,
     create: &CreateTable,
     table: TableDef,
     warnings: &mut Vec<Warning>,
@@ -137,9 +140,9 @@ pub(super) async fn store(
         // its rows would be gone before those of the query are there
         CatalogKind::Iceberg(_) if exists => return Err(already_exists(&path).at(span)),
         CatalogKind::Iceberg(iceberg) => {
-            let ident = iceberg.ident(&path.database, &path.table)?;
+            let (iceberg, ident) = (iceberg.clone(), iceberg.ident(&path.database, &path.table)?);
             let creation = iceberg_creation(create, table, warnings)?;
-            match iceberg.create_table(&ident, creation).await {
+            match commits.alter(async move { iceberg.create_table(&ident, creation).await }).await {
                 Err(error) if error.code == "table-exists" && create.if_not_exists => {}
                 created => std::mem::drop(created.map_err(|e| e.at(span))?),
             }
@@ -289,6 +292,7 @@ fn partition(declared: &[PartitionField], warnings: &mut Vec<Warning>) -> Result
 /// `temporary-hides` while a temporary one has the name; `unknown-table`, `unknown-view`.
 pub(crate) async fn drop(
     catalogs: &mut Catalogs,
+    commits: &Commits,
     name: &Name,
     kind: BaseKind,
     if_exists: bool,
@@ -321,8 +325,9 @@ pub(crate) async fn drop(
         }
         Ok(CatalogKind::Iceberg(_)) if kind == BaseKind::View => false,
         Ok(CatalogKind::Iceberg(iceberg)) => {
-            let ident = iceberg.ident(&path.database, &path.table)?;
-            iceberg.drop_table(&ident, true).await.map_err(|e| e.at(name.span))?
+            let (iceberg, ident) = (iceberg.clone(), iceberg.ident(&path.database, &path.table)?);
+            let dropped = commits.alter(async move { iceberg.drop_table(&ident, true).await }).await;
+            dropped.map_err(|e| e.at(name.span))?
         }
     };
     if dropped || if_exists {

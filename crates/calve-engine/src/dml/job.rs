@@ -55,14 +55,12 @@ pub(super) async fn run(
         rows: counts.deleted.saturating_add(counts.updated).saturating_add(counts.inserted),
         data_files: written.data.len(),
         delete_files: written.deletes.len(),
-        equality_deletes: 0,
         position_deletes: written.position_deletes,
         replaced_files: Some(written.removed_data_files()).filter(|files| *files > 0),
         changed: Some(counts),
         dropped_rows: dropped.load(Ordering::Relaxed),
-        snapshot_id: None,
-        committed_before: None,
         elapsed: start.elapsed(),
+        ..WriteSummary::default()
     };
     if written.is_empty() {
         return Ok(summary);

@@ -12,18 +12,18 @@ use futures::FutureExt;
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
 use super::sink::{CatalogId, Pending, Together, commit_together};
-use crate::result::WriteSummary;
+use crate::result::{Settled, WriteSummary};
 use crate::session::panicked;
 
 /// Held as long as something of a job is to be done or undone.
 pub(crate) type Running = OwnedRwLockReadGuard<()>;
 
-/// What a session's jobs have to bring to an end, even after their statements were cancelled.
+/// What a session's statements have to bring to an end, even after they were cancelled: commits, and changes of catalogs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Commits {
-    /// Held by the tasks of the running job.
+    /// Held by the tasks of the running statement.
     running: Arc<RwLock<()>>,
-    outcome: Arc<Mutex<Option<Result<Vec<WriteSummary>>>>>,
+    outcome: Arc<Mutex<Option<Result<Settled>>>>,
 }
 
 impl Commits {
@@ -44,20 +44,8 @@ impl Commits {
         again: String,
         committed: Arc<AtomicU64>,
     ) -> Result<Vec<WriteSummary>> {
-        let (outcome, running) = (self.outcome.clone(), self.running().await);
-        let task = tokio::spawn(async move {
-            let all = AssertUnwindSafe(commit_all(pending, &again, &committed)).catch_unwind();
-            // told to whoever settles a cancelled statement, too
-            let result = all.await.unwrap_or_else(|panic| Err(unknown(panicked(panic.as_ref()))));
-            if let Ok(mut outcome) = outcome.lock() {
-                *outcome = Some(result.clone());
-            }
-            drop(running);
-            result
-        });
-        let result = task.await.unwrap_or_else(|error| Err(unknown(error)));
-        self.take();
-        result
+        let all = async move { Box::pin(commit_all(pending, &again, &committed)).await };
+        self.see_through(all, |written| Settled::Written(written.clone())).await
     }
 
     /// As [`Self::run`], for a commit that is no INSERT's.
@@ -68,12 +56,33 @@ impl Commits {
         &self,
         commit: impl Future<Output = Result<WriteSummary>> + Send + 'static,
     ) -> Result<WriteSummary> {
+        self.see_through(commit, |written| Settled::Written(vec![written.clone()])).await
+    }
+
+    /// As [`Self::run`], for a change of a catalog or of what it says of a table.
+    ///
+    /// # Errors
+    /// Those of the change.
+    pub async fn alter<T: Send + 'static>(
+        &self,
+        change: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        self.see_through(change, |_| Settled::Altered).await
+    }
+
+    /// Brings work to its end in a task, whatever becomes of who waits for it here. What it did is told to whoever settles
+    /// a cancelled statement, too.
+    async fn see_through<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+        told: impl FnOnce(&T) -> Settled + Send + 'static,
+    ) -> Result<T> {
         let (outcome, running) = (self.outcome.clone(), self.running().await);
         let task = tokio::spawn(async move {
-            let commit = AssertUnwindSafe(commit).catch_unwind();
-            let result = commit.await.unwrap_or_else(|panic| Err(unknown(panicked(panic.as_ref()))));
+            let work = AssertUnwindSafe(work).catch_unwind();
+            let result = work.await.unwrap_or_else(|panic| Err(unknown(panicked(panic.as_ref()))));
             if let Ok(mut outcome) = outcome.lock() {
-                *outcome = Some(result.clone().map(|summary| vec![summary]));
+                *outcome = Some(result.as_ref().map(told).map_err(Clone::clone));
             }
             drop(running);
             result
@@ -83,13 +92,13 @@ impl Commits {
         result
     }
 
-    fn take(&self) -> Option<Result<Vec<WriteSummary>>> {
+    fn take(&self) -> Option<Result<Settled>> {
         self.outcome.lock().ok().and_then(|mut outcome| outcome.take())
     }
 
-    /// Waits for the tasks of a statement that was cancelled: what it committed, or why it did not. `None` if it had not
-    /// begun to commit; its files are gone then.
-    pub async fn settle(&self) -> Option<Result<Vec<WriteSummary>>> {
+    /// Waits for the tasks of a statement that was cancelled: what it did, or why it did not. `None` if it had not begun to
+    /// commit or to change a catalog; its files are gone then.
+    pub async fn settle(&self) -> Option<Result<Settled>> {
         let _running = self.running.write().await;
         self.take()
     }
@@ -211,20 +220,7 @@ mod tests {
     use super::*;
 
     fn summary(table: &str, snapshot_id: Option<i64>) -> WriteSummary {
-        WriteSummary {
-            table: table.to_owned(),
-            rows: 1,
-            data_files: 1,
-            delete_files: 0,
-            equality_deletes: 0,
-            position_deletes: 0,
-            replaced_files: None,
-            changed: None,
-            dropped_rows: 0,
-            snapshot_id,
-            committed_before: None,
-            elapsed: std::time::Duration::ZERO,
-        }
+        WriteSummary { table: table.to_owned(), snapshot_id, ..WriteSummary::default() }
     }
 
     #[test]

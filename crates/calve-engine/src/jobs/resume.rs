@@ -79,14 +79,9 @@ pub(crate) fn summary(path: &TablePath, snapshot: &JobSnapshot) -> WriteSummary 
         rows: snapshot.rows,
         data_files: count(snapshot.data_files),
         delete_files: count(snapshot.delete_files),
-        equality_deletes: 0,
-        position_deletes: 0,
-        replaced_files: None,
-        changed: None,
-        dropped_rows: 0,
         snapshot_id: Some(snapshot.snapshot_id),
         committed_before: Some(snapshot.committed_at),
-        elapsed: std::time::Duration::ZERO,
+        ..WriteSummary::default()
     }
 }
 

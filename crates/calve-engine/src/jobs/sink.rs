@@ -203,20 +203,7 @@ impl Prepared {
         let start = Instant::now();
         let dropped = Arc::new(AtomicU64::new(0));
         let rows = not_null::enforce(rows, self.schema, self.not_null, self.drop_nulls, dropped.clone());
-        let mut summary = WriteSummary {
-            table: self.table,
-            rows: 0,
-            data_files: 0,
-            delete_files: 0,
-            equality_deletes: 0,
-            position_deletes: 0,
-            changed: None,
-            replaced_files: None,
-            dropped_rows: 0,
-            snapshot_id: None,
-            committed_before: None,
-            elapsed: start.elapsed(),
-        };
+        let mut summary = WriteSummary { table: self.table, ..WriteSummary::default() };
         let written = match self.target {
             Target::Iceberg(target) => {
                 let IcebergTarget { writer, home, declared, .. } = *target;

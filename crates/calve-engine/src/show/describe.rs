@@ -13,6 +13,7 @@ use crate::catalogs::object::{CatalogObject, DefinedColumn};
 use crate::catalogs::{CatalogEntry, Catalogs};
 use crate::listing::{self, Column};
 use crate::result::Rows;
+use crate::secrets;
 use crate::session::Session;
 
 impl Session {
@@ -111,69 +112,7 @@ pub(super) fn stored<'a>(catalogs: &'a Catalogs, name: &str, place: Span) -> Res
 
 /// The options of a catalog, without its secrets.
 pub(super) fn shown_options(entry: &CatalogEntry) -> BTreeMap<String, String> {
-    let shown = |(key, value): (&String, &String)| {
-        let value = if is_secret(key) { MASK.to_owned() } else { without_secrets(value) };
-        (key.clone(), value)
-    };
-    entry.options.iter().map(shown).collect()
-}
-
-/// What is printed in the place of a secret.
-const MASK: &str = "******";
-
-/// Parts of the names of options whose values Flink hides in its configuration, and those of Iceberg's options that hold keys.
-const SECRETS: [&str; 17] = [
-    "password",
-    "secret",
-    "account.key",
-    "account-key",
-    "sse.key",
-    "cryption-key",
-    "credentials-json",
-    "connection-string",
-    "authorization",
-    "apikey",
-    "api-key",
-    "auth-params",
-    "service-key",
-    "token",
-    "basic-auth",
-    "jaas.config",
-    "http-headers",
-];
-
-/// A value without the secrets that a URI in it may hold: the password before its host, and its parameters.
-fn without_secrets(value: &str) -> String {
-    let (address, parameters) = match value.split_once('?') {
-        Some((address, parameters)) => (address, Some(parameters)),
-        None => (value, None),
-    };
-    let mut shown = address.to_owned();
-    if let Some((scheme, rest)) = address.split_once("://") {
-        let authority = rest.split('/').next().unwrap_or_default();
-        if let Some((user, host)) = authority.rsplit_once('@')
-            && let Some((name, _)) = user.split_once(':')
-        {
-            let path = rest.get(authority.len()..).unwrap_or_default();
-            shown = format!("{scheme}://{name}:{MASK}@{host}{path}");
-        }
-    }
-    let parameter = |parameter: &str| match parameter.split_once('=') {
-        Some((key, _)) if is_secret(key) => format!("{key}={MASK}"),
-        _ => parameter.to_owned(),
-    };
-    if let Some(parameters) = parameters {
-        let parameters: Vec<String> = parameters.split('&').map(parameter).collect();
-        shown = format!("{shown}?{}", parameters.join("&"));
-    }
-    shown
-}
-
-fn is_secret(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    // any header may be a password; this one is none
-    let of_header = key.starts_with("header.") && key != "header.x-iceberg-access-delegation";
-    of_header || SECRETS.iter().any(|part| key.contains(part)) || key == "credential" || key.ends_with(".credential")
+    entry.options.iter().map(|(key, value)| (key.clone(), secrets::shown(key, value))).collect()
 }
 
 /// DESCRIBE CATALOG.
@@ -194,26 +133,4 @@ pub(crate) fn catalog(catalogs: &Catalogs, name: &Ident, extended: bool, context
     }
     let (names, values) = rows.into_iter().map(|(name, value)| (Some(name), value)).unzip();
     listing::rows(vec![Column::Text("info name", names), Column::Text("info value", values)], context)
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-    use super::*;
-
-    #[test]
-    fn secrets_of_uris_are_hidden() {
-        for (value, shown) in [
-            (
-                "jdbc:postgresql://h:1/db?user=ann&password=x&sslmode=require",
-                "jdbc:postgresql://h:1/db?user=ann&password=******&sslmode=require",
-            ),
-            ("jdbc:postgresql://ann:p@ss@h:1/db", "jdbc:postgresql://ann:******@h:1/db"),
-            ("https://h/v1?token=x", "https://h/v1?token=******"),
-            ("/tmp/w?x", "/tmp/w?x"),
-            ("s3://bucket/a@b:c", "s3://bucket/a@b:c"),
-        ] {
-            assert_eq!(without_secrets(value), shown);
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! The metadata of a new table, with the defaults and the refusals of Iceberg's Java library and of Flink's connector.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 
 use calve_types::{Error, Result};
 use iceberg::spec::{
@@ -36,6 +37,44 @@ pub(crate) fn new_metadata(creation: &TableCreation, location: &str) -> Result<T
     )
     .context(what)?;
     Ok(built.build().context(what)?.metadata)
+}
+
+impl TableCreation {
+    /// With what a catalog's properties say of new tables: `table-default.KEY` where the statement says nothing,
+    /// `table-override.KEY` whatever it says (Java's `RESTSessionCatalog`).
+    pub(super) fn in_catalog(&self, catalog: &BTreeMap<String, String>) -> Self {
+        let with = |prefix: &'static str| {
+            let entries = catalog.iter().filter_map(move |(key, value)| Some((key.strip_prefix(prefix)?, value)));
+            entries.filter(|(key, _)| !key.is_empty()).map(|(key, value)| (key.to_owned(), value.clone()))
+        };
+        let mut properties: BTreeMap<String, String> = with("table-default.").collect();
+        properties.extend(self.properties.clone());
+        properties.extend(with("table-override."));
+        Self { properties, ..self.clone() }
+    }
+}
+
+/// The options of a catalog about its new tables: `table-default.*` and `table-override.*`.
+pub(super) struct NewTables(BTreeMap<String, String>);
+
+impl NewTables {
+    pub(super) fn of(options: &BTreeMap<String, String>) -> Self {
+        let about = |key: &str| key.starts_with("table-default.") || key.starts_with("table-override.");
+        let found = options.iter().filter(|(key, _)| about(key));
+        Self(found.map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    /// A table with what they say: see [`TableCreation::in_catalog`].
+    pub(super) fn applied(&self, creation: &TableCreation) -> TableCreation {
+        creation.in_catalog(&self.0)
+    }
+}
+
+impl fmt::Debug for NewTables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // values may be secrets of a table's storage
+        f.debug_set().entries(self.0.keys()).finish()
+    }
 }
 
 fn format_version(creation: &TableCreation) -> Result<FormatVersion> {
@@ -165,8 +204,6 @@ fn partition_name(column: &str, transform: Transform) -> Result<String> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-    use std::collections::BTreeMap;
-
     use calve_types::LogicalType;
 
     use super::*;
@@ -215,6 +252,17 @@ mod tests {
             detail(&[("a", LogicalType::Int)], &[], &[("connector", "iceberg")])
                 .starts_with("Cannot create the table with 'connector'='iceberg' table property in an iceberg catalog")
         );
+    }
+
+    #[test]
+    fn options_of_the_catalog_about_new_tables() {
+        let option = |(k, v): (&str, &str)| (k.to_owned(), v.to_owned());
+        let options = [("table-default.a", "1"), ("table-default.b", "1"), ("table-override.c", "1"), ("uri", "x")];
+        let new = creation(&[("x", LogicalType::Int)], &[], &[("b", "2"), ("c", "2"), ("d", "2")]);
+        let tables = NewTables::of(&options.map(option).into());
+        let expected = [("a", "1"), ("b", "2"), ("c", "1"), ("d", "2")].map(option);
+        assert_eq!(tables.applied(&new).properties, expected.into());
+        assert_eq!(format!("{tables:?}"), r#"{"table-default.a", "table-default.b", "table-override.c"}"#);
     }
 
     #[test]

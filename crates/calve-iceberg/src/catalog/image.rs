@@ -41,11 +41,7 @@ pub(super) fn image(of: ImageOf) -> Arc<dyn Catalog> {
 /// As [`image`], with changes that were made before.
 pub(super) fn image_with(of: ImageOf, changes: ImageChanges) -> Arc<dyn Catalog> {
     let settings = match &of {
-        ImageOf::Contents(catalog) | ImageOf::Rules(catalog) => Settings {
-            name: catalog.name().to_owned(),
-            default_database: catalog.default_database().to_owned(),
-            base_namespace: catalog.base_namespace().to_vec(),
-        },
+        ImageOf::Contents(catalog) | ImageOf::Rules(catalog) => catalog.settings().clone(),
         ImageOf::Name(name) => {
             Settings { name: name.clone(), default_database: "default".to_owned(), base_namespace: vec![] }
         }
@@ -122,7 +118,7 @@ impl TableOps for Image {
         updates: Vec<TableUpdate>,
     ) -> Result<Table, CommitError> {
         check_requirements(base, &requirements)?;
-        let built = apply(base, updates)?;
+        let built = apply(base, updates).map_err(CommitError::Rejected)?;
         if let Some(catalog) = self.rules() {
             catalog.check_change(base, &built.metadata).map_err(CommitError::Rejected)?;
         }
@@ -132,16 +128,8 @@ impl TableOps for Image {
 
 #[async_trait]
 impl Catalog for Image {
-    fn name(&self) -> &str {
-        &self.settings.name
-    }
-
-    fn default_database(&self) -> &str {
-        &self.settings.default_database
-    }
-
-    fn base_namespace(&self) -> &[String] {
-        &self.settings.base_namespace
+    fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     async fn connect(&self) -> Result<()> {

@@ -7,27 +7,34 @@ use calve_types::{Error, Result};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use iceberg::spec::{FormatVersion, MAIN_BRANCH, TableMetadata, TableMetadataBuildResult, TableProperties};
+use iceberg::spec::{FormatVersion, MAIN_BRANCH, TableMetadata, TableMetadataBuildResult, TableProperties, Transform};
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
 use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::metadata_faults::fault;
-use crate::commit::CommitError;
+use crate::commit::{CommitError, utc};
 use crate::error::Context;
+use crate::io::TableIo;
 use crate::table::Table;
+
+/// No metadata file has more text, in bytes: what becomes larger is made to fill the memory.
+const LARGEST_TEXT: u64 = 1 << 30;
 
 /// The text of a metadata file as it was before compression.
 ///
 /// # Errors
-/// Bytes that begin as gzip and are none.
-pub(super) fn plain(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+/// Bytes that begin as gzip and are none, or would become more than 1 GiB.
+pub(crate) fn plain(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
     let mut text = Vec::new();
-    GzDecoder::new(bytes.as_slice()).read_to_end(&mut text)?;
+    GzDecoder::new(bytes.as_slice()).take(LARGEST_TEXT + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > LARGEST_TEXT {
+        return Err(io::Error::other(format!("its text has more than {LARGEST_TEXT} bytes")));
+    }
     Ok(text)
 }
 
@@ -35,7 +42,7 @@ pub(super) fn plain(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// What is wrong with the text; `not-supported` for what would be lost.
-pub(super) fn parse(text: &[u8], what: impl Fn() -> String) -> Result<TableMetadata> {
+pub(crate) fn parse(text: &[u8], what: impl Fn() -> String) -> Result<TableMetadata> {
     if may_default_nanoseconds(text)
         && let Ok(json) = serde_json::from_slice::<Value>(text)
         && let Some(column) = default_of_nanoseconds(json.get("schemas").unwrap_or(&Value::Null))
@@ -102,7 +109,7 @@ fn default_of_nanoseconds(json: &Value) -> Option<&str> {
 ///
 /// # Errors
 /// `invalid-option` for another codec, with the Java library's words.
-pub(super) fn encode(metadata: &TableMetadata) -> Result<(Vec<u8>, &'static str)> {
+pub(crate) fn encode(metadata: &TableMetadata) -> Result<(Vec<u8>, &'static str)> {
     encode_as(metadata, metadata)
 }
 
@@ -112,17 +119,27 @@ pub(super) fn encode(metadata: &TableMetadata) -> Result<(Vec<u8>, &'static str)
 /// # Errors
 /// As [`encode`].
 pub(super) fn encode_as(metadata: &TableMetadata, named: &TableMetadata) -> Result<(Vec<u8>, &'static str)> {
-    const CODEC: &str = TableProperties::PROPERTY_METADATA_COMPRESSION_CODEC;
     let what = || "write the table metadata";
+    let compressed = gzip(named)?;
     let json = serde_json::to_vec(metadata).context(what)?;
-    match named.properties().get(CODEC) {
-        None => Ok((json, ".metadata.json")),
-        Some(codec) if codec.eq_ignore_ascii_case("none") => Ok((json, ".metadata.json")),
-        Some(codec) if codec.eq_ignore_ascii_case("gzip") => {
-            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-            encoder.write_all(&json).context(what)?;
-            Ok((encoder.finish().context(what)?, ".gz.metadata.json"))
-        }
+    if !compressed {
+        return Ok((json, ".metadata.json"));
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&json).context(what)?;
+    Ok((encoder.finish().context(what)?, ".gz.metadata.json"))
+}
+
+/// Whether a table's metadata files are compressed.
+///
+/// # Errors
+/// As [`encode`].
+pub(super) fn gzip(metadata: &TableMetadata) -> Result<bool> {
+    const CODEC: &str = TableProperties::PROPERTY_METADATA_COMPRESSION_CODEC;
+    match metadata.properties().get(CODEC) {
+        None => Ok(false),
+        Some(codec) if codec.eq_ignore_ascii_case("none") => Ok(false),
+        Some(codec) if codec.eq_ignore_ascii_case("gzip") => Ok(true),
         Some(codec) => {
             Err(Error::new("invalid-option", format!("invalid value '{codec}' of table property '{CODEC}'"))
                 .with_detail(format!("Invalid codec name: {codec}"))
@@ -161,25 +178,52 @@ pub(super) fn check_requirements(base: &Table, requirements: &[TableRequirement]
     }
 }
 
-/// The metadata after some changes.
-pub(crate) fn apply(base: &Table, updates: Vec<TableUpdate>) -> Result<TableMetadataBuildResult, CommitError> {
-    let builder = base.metadata().as_ref().clone().into_builder(Some(base.metadata_location().to_owned()));
-    updates
-        .into_iter()
-        .try_fold(builder, |builder, update| update.apply(builder))
-        .and_then(|builder| builder.build())
-        .context(|| format!("change the metadata of table '{}'", base.ident()))
-        .map_err(CommitError::Rejected)
+/// The metadata after some changes. A base without a metadata file is no version: it leaves no trace in the table's log.
+///
+/// # Errors
+/// `clock-behind`, see [`check_clock`]; what the metadata library refuses.
+pub(crate) fn apply(base: &Table, updates: Vec<TableUpdate>) -> Result<TableMetadataBuildResult> {
+    let what = || format!("change the metadata of table '{}'", base.ident());
+    let replaced = Some(base.metadata_location().to_owned()).filter(|location| !location.is_empty());
+    let builder = base.metadata().as_ref().clone().into_builder(replaced);
+    // a snapshot brings its own time, which is never before what the table has
+    let adds_snapshot = updates.iter().any(|update| matches!(update, TableUpdate::AddSnapshot { .. }));
+    let builder = updates.into_iter().try_fold(builder, |builder, update| update.apply(builder)).context(what)?;
+    if !adds_snapshot {
+        check_clock(base, chrono::Utc::now().timestamp_millis())?;
+    }
+    builder.build().context(what)
 }
 
-/// `write.metadata.delete-after-commit.enabled`.
-pub(super) fn deletes_old_metadata(metadata: &TableMetadata) -> bool {
-    let enabled = metadata.properties().get("write.metadata.delete-after-commit.enabled");
-    enabled.is_some_and(|value| value.eq_ignore_ascii_case("true"))
+/// Refuses a change at a time that is more than a minute before the newest version of the table, as the Java library does
+/// (`TableMetadata`): nobody could read the table any more. The metadata library checks a part of that.
+fn check_clock(base: &Table, now: i64) -> Result<()> {
+    const TOLERANCE_MILLIS: i64 = 60_000;
+    let metadata = base.metadata();
+    let newest = metadata.history().last().map_or(i64::MIN, |entry| entry.timestamp_ms);
+    let newest = newest.max(metadata.last_updated_ms());
+    if now >= newest.saturating_sub(TOLERANCE_MILLIS) {
+        return Ok(());
+    }
+    let (name, now_is, changed) = (base.ident(), utc(now), utc(newest));
+    Err(Error::new("clock-behind", format!("table '{name}' was changed at {changed}, and it is only {now_is} here"))
+        .with_detail(format!("Invalid update timestamp {now}: before the latest metadata log entry timestamp {newest}"))
+        .with_hint("set the clock of this machine; if the one that changed the table was wrong, wait until that time"))
 }
 
-/// Refuses tables Flink's connector refuses to load, and tables nobody here can decrypt.
-pub(super) fn check_readable(ident: &TableIdent, metadata: &TableMetadata) -> Result<()> {
+/// Deletes the metadata files that a commit pushed out of the table's log, if the table wants that
+/// (`write.metadata.delete-after-commit.enabled`). What stays is told in the log.
+pub(super) async fn delete_expired(io: &TableIo, built: &TableMetadataBuildResult) {
+    let enabled = built.metadata.properties().get("write.metadata.delete-after-commit.enabled");
+    if !enabled.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        return;
+    }
+    let expired: Vec<String> = built.expired_metadata_logs.iter().map(|log| log.metadata_file.clone()).collect();
+    io.delete_all_or_leave(expired).await;
+}
+
+/// Refuses tables Flink's connector refuses to load, tables nobody here can decrypt, and partitions nobody can compute.
+pub(crate) fn check_readable(ident: &TableIdent, metadata: &TableMetadata) -> Result<()> {
     let properties = metadata.properties();
     if properties.contains_key("connector") || properties.contains_key("src-catalog") {
         let name = ident.name();
@@ -189,6 +233,13 @@ pub(super) fn check_readable(ident: &TableIdent, metadata: &TableMetadata) -> Re
     }
     if properties.contains_key("encryption.key-id") {
         return Err(Error::unsupported(format!("encrypted tables ('{}')", ident.name())));
+    }
+    let mut fields = metadata.partition_specs_iter().flat_map(|spec| spec.fields());
+    // the metadata library would divide by them
+    if let Some(field) = fields.find(|f| matches!(f.transform, Transform::Bucket(0) | Transform::Truncate(0))) {
+        let (name, field, transform) = (ident.name(), &field.name, field.transform);
+        let what = format!("table '{name}' has the partition field '{field}' by {transform}: 0 is too small");
+        return Err(Error::new("invalid-table", what));
     }
     Ok(())
 }

@@ -2,19 +2,21 @@
 
 pub mod alter;
 pub(crate) mod create;
+mod creation;
+mod glue;
 mod hadoop;
-mod hadoop_remote;
 mod image;
 mod jdbc;
 mod metadata;
 mod metadata_faults;
 mod names;
 mod open;
+mod pointer;
 mod purge;
 mod replace;
 mod rest;
+mod s3tables;
 mod settings;
-mod versions;
 mod warehouse;
 
 use std::collections::BTreeMap;
@@ -23,16 +25,24 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 use calve_types::{Error, Result};
 use iceberg::spec::{Schema, TableMetadata, Transform};
-use iceberg::{NamespaceIdent, TableIdent};
+use iceberg::{NamespaceIdent, TableIdent, TableUpdate};
 
-use crate::commit::TableOps;
+use crate::commit::{CommitError, TableOps};
 use crate::table::Table;
 
+pub use creation::{Creation, Staged, tidy};
 pub use image::{ImageChanges, empty_image};
 pub(crate) use metadata::apply;
 pub use open::{open, open_image};
 pub use replace::Replacement;
 pub(crate) use replace::staged;
+pub use settings::Settings;
+
+/// What only `crate::fuzzing` sees.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzed {
+    pub(crate) use super::metadata::{check_readable, encode, parse, plain};
+}
 
 /// The properties of a database to create: its WITH clause, and its comment unless that is blank.
 ///
@@ -69,14 +79,28 @@ pub struct TableCreation {
 /// A catalog: namespaces, tables, and the commits to them.
 #[async_trait]
 pub trait Catalog: TableOps + Debug {
+    /// What every kind of catalog takes from its options.
+    fn settings(&self) -> &Settings;
+
     /// The catalog's name in the session.
-    fn name(&self) -> &str;
+    fn name(&self) -> &str {
+        &self.settings().name
+    }
+
+    /// The locations of files that were to be deleted since the last time and may be left. No table refers to them.
+    fn take_left(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The database that is current after `USE CATALOG`.
-    fn default_database(&self) -> &str;
+    fn default_database(&self) -> &str {
+        &self.settings().default_database
+    }
 
     /// The namespace that holds the databases (`base-namespace`).
-    fn base_namespace(&self) -> &[String];
+    fn base_namespace(&self) -> &[String] {
+        &self.settings().base_namespace
+    }
 
     /// Asks the catalog's server whether it is there and takes us; a catalog without a server is there. Where it is not
     /// called, that happens when the catalog is first needed.
@@ -163,6 +187,11 @@ pub trait Catalog: TableOps + Debug {
     /// `io`, `invalid-table`, `invalid-name`.
     async fn load_table(&self, ident: &TableIdent) -> Result<Option<Table>>;
 
+    /// Why no table is found, if the place of all of them is not there, or empty: half a sentence for a person who expects one.
+    async fn missing_warehouse(&self) -> Option<String> {
+        None
+    }
+
     /// The metadata of a table to create, as this kind of catalog would make it. Nothing is read or written.
     ///
     /// # Errors
@@ -178,6 +207,23 @@ pub trait Catalog: TableOps + Debug {
     /// # Errors
     /// `table-exists`; what Iceberg forbids; `io`.
     async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table>;
+
+    /// Begins a table that is not there before [`Catalog::create_staged`] creates it, with its first rows. A catalog that
+    /// cannot do that creates it at once, as here without another body.
+    ///
+    /// # Errors
+    /// As [`Catalog::create_table`].
+    async fn stage_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Staged> {
+        self.create_table(ident, creation).await.map(Staged::Created)
+    }
+
+    /// Creates a table that [`Catalog::stage_table`] has begun; `updates` are part of its first version.
+    ///
+    /// # Errors
+    /// See [`CommitError`]; [`CommitError::Conflict`] if a table of its name is there.
+    async fn create_staged(&self, staged: &Table, _updates: Vec<TableUpdate>) -> Result<Table, CommitError> {
+        Err(CommitError::Rejected(Error::internal(format!("table '{}' was not staged", staged.ident()))))
+    }
 
     /// Whether the catalog can give a table this metadata. Nothing is read.
     ///

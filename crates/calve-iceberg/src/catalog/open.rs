@@ -6,37 +6,77 @@ use std::sync::Arc;
 use calve_types::{Error, Result};
 
 use super::hadoop::HadoopCatalog;
-use super::hadoop_remote::RemoteHadoopCatalog;
 use super::image::{ImageChanges, ImageOf, image_with};
-use super::jdbc::JdbcCatalog;
 use super::rest::RestCatalog;
 use super::settings::Settings;
-use super::warehouse::is_remote;
-use super::{Catalog, names};
+use super::{Catalog, glue, jdbc, names, s3tables};
 
-/// Catalogs that are known, by `catalog-type` and by the Java class in `catalog-impl`.
-const KNOWN: [(&str, &str); 7] = [
-    ("hadoop", "org.apache.iceberg.hadoop.HadoopCatalog"),
-    ("hive", "org.apache.iceberg.hive.HiveCatalog"),
-    ("rest", "org.apache.iceberg.rest.RESTCatalog"),
-    ("jdbc", "org.apache.iceberg.jdbc.JdbcCatalog"),
-    ("glue", "org.apache.iceberg.aws.glue.GlueCatalog"),
-    ("nessie", "org.apache.iceberg.nessie.NessieCatalog"),
-    ("s3tables", "software.amazon.s3tables.iceberg.S3TablesCatalog"),
+/// A kind of catalog.
+struct Kind {
+    /// Its `catalog-type`.
+    name: &'static str,
+    /// Its Java class, in `catalog-impl`.
+    class: &'static str,
+    /// What to do where it is not run; `None` if it is.
+    instead: Option<&'static str>,
+}
+
+const fn runs(name: &'static str, class: &'static str) -> Kind {
+    Kind { name, class, instead: None }
+}
+
+const fn not_run(name: &'static str, class: &'static str, instead: &'static str) -> Kind {
+    Kind { name, class, instead: Some(instead) }
+}
+
+/// All kinds that are known by name.
+const KNOWN: [Kind; 11] = [
+    runs("hadoop", "org.apache.iceberg.hadoop.HadoopCatalog"),
+    runs("jdbc", "org.apache.iceberg.jdbc.JdbcCatalog"),
+    runs("rest", "org.apache.iceberg.rest.RESTCatalog"),
+    runs("glue", "org.apache.iceberg.aws.glue.GlueCatalog"),
+    runs("s3tables", "software.amazon.s3tables.iceberg.S3TablesCatalog"),
+    not_run(
+        "hive",
+        "org.apache.iceberg.hive.HiveCatalog",
+        "the metastore of Hive 4.1, or a REST server over an older one such as Apache Gravitino's, serves the same tables: \
+         'catalog-type' = 'rest', 'uri' = 'http://HOST:PORT/iceberg'",
+    ),
+    not_run(
+        "nessie",
+        "org.apache.iceberg.nessie.NessieCatalog",
+        "Nessie serves the same tables to REST clients: 'catalog-type' = 'rest', 'uri' = 'http://HOST:19120/iceberg'",
+    ),
+    not_run(
+        "bigquery",
+        "org.apache.iceberg.gcp.bigquery.BigQueryMetastoreCatalog",
+        "BigLake serves tables to REST clients: 'catalog-type' = 'rest', \
+         'uri' = 'https://biglake.googleapis.com/iceberg/v1/restcatalog', 'warehouse' = 'gs://BUCKET', 'token' = '...'",
+    ),
+    not_run(
+        "snowflake",
+        "org.apache.iceberg.snowflake.SnowflakeCatalog",
+        "Snowflake's Open Catalog serves tables to REST clients: 'catalog-type' = 'rest', \
+         'uri' = 'https://ACCOUNT.snowflakecomputing.com/polaris/api/catalog', 'credential' = 'ID:SECRET', 'scope' = '...'",
+    ),
+    not_run(
+        "dynamodb",
+        "org.apache.iceberg.aws.dynamodb.DynamoDbCatalog",
+        "register its tables in AWS Glue, and use 'catalog-type' = 'glue'",
+    ),
+    not_run(
+        "ecs",
+        "org.apache.iceberg.dell.ecs.EcsCatalog",
+        "register its tables in a REST or JDBC catalog, with the bucket behind 's3.endpoint'",
+    ),
 ];
-
-/// Those that this version runs.
-const RUN: &[&str] = &["hadoop", "jdbc", "rest"];
 
 /// Which catalogs there are instead.
 fn what_runs() -> String {
-    let mut kinds: Vec<String> = RUN.iter().map(|kind| format!("'{kind}'")).collect();
+    let runs = KNOWN.iter().filter(|kind| kind.instead.is_none());
+    let mut kinds: Vec<String> = runs.map(|kind| format!("'{}'", kind.name)).collect();
     let last = kinds.pop().unwrap_or_default();
     format!("this version runs 'catalog-type' = {} and {last}", kinds.join(", "))
-}
-
-fn unsupported(what: String) -> Error {
-    Error::unsupported(what).with_hint(what_runs())
 }
 
 /// Opens a catalog from the WITH options of `CREATE CATALOG`. Options nobody knows are kept quiet, as in Flink.
@@ -87,20 +127,18 @@ fn open_with(name: &str, options: &BTreeMap<String, String>, access: Access) -> 
         base_namespace,
     };
     match kind {
-        "hadoop" => match options.get("warehouse").map(|warehouse| warehouse.trim()) {
-            Some(warehouse) if is_remote(warehouse) => {
-                Ok(Arc::new(RemoteHadoopCatalog::open(settings, warehouse, options)?))
-            }
-            warehouse => Ok(Arc::new(HadoopCatalog::open(settings, warehouse)?)),
-        },
-        "jdbc" => Ok(Arc::new(JdbcCatalog::open(settings, options, access)?)),
+        "hadoop" => Ok(Arc::new(HadoopCatalog::open(settings, options)?)),
+        "jdbc" => jdbc::open(settings, options, access),
         "rest" => Ok(Arc::new(RestCatalog::open(settings, options)?)),
-        other => Err(unsupported(format!("catalog-type '{other}'"))),
+        "glue" => glue::open(settings, options),
+        "s3tables" => Ok(Arc::new(RestCatalog::open(settings, &s3tables::rest_options(name, options)?)?)),
+        other => Err(Error::internal(format!("catalogs of kind '{other}' are known and not opened"))),
     }
 }
 
-/// The kind of catalog the options ask for.
+/// The kind of catalog the options ask for, one that is run.
 fn kind(name: &str, options: &BTreeMap<String, String>) -> Result<&'static str> {
+    let refusal = |what: String, hint: String| Err(Error::unsupported(what).with_hint(hint));
     match (options.get("catalog-type"), options.get("catalog-impl")) {
         (Some(kind), Some(class)) => Err(Error::new(
             "invalid-option",
@@ -110,19 +148,27 @@ fn kind(name: &str, options: &BTreeMap<String, String>) -> Result<&'static str> 
             "Cannot create catalog {name}, both catalog-type and catalog-impl are set: catalog-type={kind}, \
              catalog-impl={class}"
         ))),
-        (None, Some(class)) => match KNOWN.iter().find(|(_, c)| c == class) {
-            Some((kind, _)) if RUN.contains(kind) => Ok(kind),
-            _ => Err(unsupported(format!("catalog-impl '{class}'"))),
+        (None, Some(class)) => match KNOWN.iter().find(|kind| kind.class == class) {
+            Some(Kind { name, instead: None, .. }) => Ok(name),
+            Some(Kind { instead: Some(instead), .. }) => {
+                refusal(format!("catalog-impl '{class}'"), (*instead).to_owned())
+            }
+            None => refusal(format!("catalog-impl '{class}'"), what_runs()),
         },
-        (None, None) => Err(Error::unsupported("catalog-type 'hive'")
-            .with_hint(format!("'hive' is the default where 'catalog-type' is not set; {}", what_runs()))),
-        (Some(given), None) => match KNOWN.iter().find(|(kind, _)| kind.eq_ignore_ascii_case(given)) {
-            Some((kind, _)) => Ok(kind),
+        (None, None) => refusal(
+            "catalog-type 'hive'".to_owned(),
+            format!("'hive' is the default where 'catalog-type' is not set; {}", what_runs()),
+        ),
+        (Some(given), None) => match KNOWN.iter().find(|kind| kind.name.eq_ignore_ascii_case(given)) {
+            Some(Kind { name, instead: None, .. }) => Ok(name),
+            Some(Kind { name, instead: Some(instead), .. }) => {
+                refusal(format!("catalog-type '{name}'"), (*instead).to_owned())
+            }
             None => {
                 let error = Error::new("unknown-catalog-type", format!("unknown catalog-type '{given}'"))
                     .with_detail(format!("Unknown catalog-type: {given} (Must be 'hive', 'hadoop' or 'rest')"));
                 let error = error.with_hint(what_runs());
-                Err(error.did_you_mean(given, KNOWN.iter().map(|(kind, _)| *kind)))
+                Err(error.did_you_mean(given, KNOWN.iter().map(|kind| kind.name)))
             }
         },
     }
@@ -153,7 +199,7 @@ mod tests {
         open("c", &options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
     }
 
-    fn refused(options: &[(&str, &str)]) -> (String, String) {
+    fn not_run(options: &[(&str, &str)]) -> (String, String) {
         let error = try_open(options).unwrap_err();
         (error.message, error.detail.unwrap_or_default())
     }
@@ -171,7 +217,7 @@ mod tests {
             assert_eq!((catalog.name(), catalog.default_database()), ("c", "default"));
         }
         assert_eq!(
-            refused(&[("catalog-type", "fooType")]),
+            not_run(&[("catalog-type", "fooType")]),
             (
                 "unknown catalog-type 'fooType'".into(),
                 "Unknown catalog-type: fooType (Must be 'hive', 'hadoop' or 'rest')".into()
@@ -179,18 +225,38 @@ mod tests {
         );
         let hint = try_open(&[("catalog-type", "hadop")]).unwrap_err().hint.unwrap();
         assert!(hint.starts_with("did you mean 'hadoop'?"), "{hint}");
-        assert_eq!(refused(&[("catalog-type", "NESSIE")]).0, "not supported: catalog-type 'nessie'");
-        assert_eq!(refused(&[]).0, "not supported: catalog-type 'hive'");
-        assert_eq!(refused(&[("catalog-impl", "com.x.Y")]).0, "not supported: catalog-impl 'com.x.Y'");
+        assert_eq!(not_run(&[("catalog-type", "NESSIE")]).0, "not supported: catalog-type 'nessie'");
+        assert_eq!(not_run(&[]).0, "not supported: catalog-type 'hive'");
+        assert_eq!(not_run(&[("catalog-impl", "com.x.Y")]).0, "not supported: catalog-impl 'com.x.Y'");
+        for Kind { name, class, instead } in KNOWN {
+            for (key, value) in [("catalog-type", name), ("catalog-impl", class)] {
+                // one that is run wants other options, or gets on without them
+                let all = [(key, value), ("uri", "jdbc:mysql:x"), ("warehouse", warehouse), ("client.region", "x")];
+                let answer = try_open(&all);
+                match instead {
+                    Some(instead) => {
+                        let error = answer.unwrap_err();
+                        assert_eq!(error.message, format!("not supported: {key} '{value}'"));
+                        assert_eq!(error.hint.unwrap(), instead);
+                    }
+                    None => {
+                        assert!(
+                            answer.is_ok_and(|c| c.name() == "c") || matches!(name, "jdbc" | "rest" | "s3tables"),
+                            "{value}"
+                        )
+                    }
+                }
+            }
+        }
         assert_eq!(
-            refused(&[("catalog-type", "hadoop"), ("catalog-impl", "com.x.Y")]).1,
+            not_run(&[("catalog-type", "hadoop"), ("catalog-impl", "com.x.Y")]).1,
             "Cannot create catalog c, both catalog-type and catalog-impl are set: catalog-type=hadoop, catalog-impl=com.x.Y"
         );
     }
 
     #[test]
     fn values() {
-        let hadoop = |key, value| refused(&[("catalog-type", "hadoop"), ("warehouse", "/w"), (key, value)]);
+        let hadoop = |key, value| not_run(&[("catalog-type", "hadoop"), ("warehouse", "/w"), (key, value)]);
         assert_eq!(
             hadoop("cache.expiration-interval-ms", "0").1,
             "cache.expiration-interval-ms is not allowed to be 0."
@@ -198,12 +264,12 @@ mod tests {
         assert!(hadoop("cache.expiration-interval-ms", "soon").0.starts_with("invalid value 'soon'"));
         assert!(hadoop("base-namespace", "a..b").0.contains("is not a database name"));
         assert!(hadoop("base-namespace", "a/../..").0.contains("is not a database name"));
-        assert!(refused(&[("catalog-type", "hadoop")]).1.contains("must not be null or empty"));
+        assert!(not_run(&[("catalog-type", "hadoop")]).1.contains("must not be null or empty"));
         assert_eq!(
-            refused(&[("catalog-type", "hadoop"), ("warehouse", "hdfs://b/w")]).0,
+            not_run(&[("catalog-type", "hadoop"), ("warehouse", "hdfs://b/w")]).0,
             "not supported: a warehouse of scheme 'hdfs' ('hdfs://b/w')"
         );
-        assert!(refused(&[("catalog-type", "hadoop"), ("warehouse", "file:w")]).0.contains("is not an absolute path"));
+        assert!(not_run(&[("catalog-type", "hadoop"), ("warehouse", "file:w")]).0.contains("is not an absolute path"));
         assert!(try_open(&[("catalog-type", "hadoop"), ("warehouse", "./w")]).is_ok());
         assert!(try_open(&[("catalog-type", "hadoop"), ("warehouse", "s3://b/w/")]).is_ok());
         let catalog = try_open(&[

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use calve_types::Result;
+use calve_types::{Error, Result};
 
 use crate::table::Table;
 
@@ -19,16 +19,16 @@ pub(super) async fn purge(table: &Table) {
                     if !manifests.insert(manifest.manifest_path.clone()) {
                         continue;
                     }
-                    if !keep_data {
-                        tell(delete_entries(table, manifest).await);
+                    if !keep_data && let Err(error) = delete_entries(table, manifest).await {
+                        left_in_folder(table, &error);
                     }
                 }
             }
-            Err(error) => tracing::warn!(%error, "cannot find the files of a dropped table"),
+            Err(error) => left_in_folder(table, &error),
         }
     }
     for path in &manifests {
-        tell(table.io().delete(path).await);
+        table.io().delete_or_leave(path).await;
     }
     let metadata = table.metadata();
     let lists = metadata.snapshots().map(|s| s.manifest_list()).filter(|list| !list.is_empty());
@@ -36,19 +36,19 @@ pub(super) async fn purge(table: &Table) {
     let partitions = metadata.partition_statistics_iter().map(|s| s.statistics_path.as_str());
     let versions = metadata.metadata_log().iter().map(|log| log.metadata_file.as_str());
     for path in lists.chain(statistics).chain(partitions).chain(versions).chain([table.metadata_location()]) {
-        tell(table.io().delete(path).await);
+        table.io().delete_or_leave(path).await;
     }
 }
 
 async fn delete_entries(table: &Table, manifest: &iceberg::spec::ManifestFile) -> Result<()> {
-    for entry in table.entries_once(manifest).await?.iter() {
-        tell(table.io().delete(entry.file_path()).await);
+    for entry in table.entries_once(manifest, None).await?.iter() {
+        table.io().delete_or_leave(entry.file_path()).await;
     }
     Ok(())
 }
 
-fn tell(result: Result<()>) {
-    if let Err(error) = result {
-        tracing::warn!(%error, "cannot delete a file of a dropped table");
-    }
+/// Files whose names cannot be found out are left.
+fn left_in_folder(table: &Table, error: &Error) {
+    tracing::warn!(%error, "cannot find the files of a dropped table");
+    table.io().note_left(vec![table.metadata().location().to_owned()]);
 }

@@ -26,8 +26,8 @@ pub struct Replacement {
     base: Table,
     /// That version with the updates.
     table: Table,
-    /// The version that the last [`TableOps::refresh`] found.
-    newest: Mutex<Table>,
+    /// The version that the last [`TableOps::refresh`] found, or why it cannot be replaced.
+    newest: Mutex<Result<Table>>,
 }
 
 impl Replacement {
@@ -39,13 +39,8 @@ impl Replacement {
     pub fn prepare(catalog: Arc<dyn Catalog>, base: Table, creation: &TableCreation) -> Result<Self> {
         let draft = catalog.draft(base.ident(), creation)?;
         let updates = updates(base.metadata(), &draft, creation)?;
-        let metadata = match apply(&base, updates.clone()) {
-            Ok(built) => built.metadata,
-            Err(CommitError::Rejected(error) | CommitError::Unknown(error)) => return Err(error),
-            Err(CommitError::Conflict) => return Err(Error::internal("a conflict without a commit")),
-        };
-        let table = staged(&base, metadata);
-        Ok(Self { catalog, updates, newest: Mutex::new(base.clone()), base, table })
+        let table = staged(&base, apply(&base, updates.clone())?.metadata);
+        Ok(Self { catalog, updates, newest: Mutex::new(Ok(base.clone())), base, table })
     }
 
     /// The table as it will be, without rows.
@@ -85,7 +80,7 @@ impl Replacement {
         Error::new("commit-conflict", format!("table '{}' was changed while it was replaced", self.base.ident()))
     }
 
-    fn newest(&self) -> std::sync::MutexGuard<'_, Table> {
+    fn newest(&self) -> std::sync::MutexGuard<'_, Result<Table>> {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -95,15 +90,14 @@ impl TableOps for Replacement {
     /// The newest version as if it were replaced. Where it cannot be replaced any more it comes as it is, so that a commit
     /// that got in is found there; a further one is refused.
     async fn refresh(&self, ident: &TableIdent) -> Result<Table> {
-        let newest = self.catalog.refresh(ident).await?;
-        *self.newest() = newest.clone();
-        if !self.fits(&newest) {
-            return Ok(newest);
-        }
-        match apply(&newest, self.updates.clone()) {
-            Ok(built) => Ok(staged(&newest, built.metadata)),
-            Err(_) => Ok(newest),
-        }
+        let found = self.catalog.refresh(ident).await?;
+        let built = if self.fits(&found) { apply(&found, self.updates.clone()) } else { Err(self.conflict()) };
+        let (newest, shown) = match built {
+            Ok(built) => (Ok(found.clone()), staged(&found, built.metadata)),
+            Err(error) => (Err(error), found),
+        };
+        *self.newest() = newest;
+        Ok(shown)
     }
 
     async fn commit(
@@ -112,8 +106,8 @@ impl TableOps for Replacement {
         _requirements: Vec<TableRequirement>,
         updates: Vec<TableUpdate>,
     ) -> Result<Table, CommitError> {
-        let newest = self.newest().clone();
-        if !self.fits(&newest) || newest.metadata_location() != base.metadata_location() {
+        let newest = self.newest().clone().map_err(CommitError::Rejected)?;
+        if newest.metadata_location() != base.metadata_location() {
             return Err(CommitError::Rejected(self.conflict()));
         }
         // those of the commit are about the replaced table
@@ -314,6 +308,26 @@ mod tests {
         assert!(matches!(refused, Err(CommitError::Rejected(error)) if error.code == "commit-conflict"));
         let newest = catalog.load_table(&ident).await.unwrap().unwrap();
         assert!(newest.metadata().current_schema().field_by_name("b").is_some());
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_applied_is_not_committed_without_the_replacement() {
+        let dir = tempfile::tempdir().unwrap();
+        let catalog = hadoop(dir.path());
+        let ident = catalog.ident("db", "t").unwrap();
+        let int = LogicalType::Int.nullable();
+        let base = catalog.create_table(&ident, creation(&[("a", int.clone())], &[], &[])).await.unwrap();
+        let new = creation(&[("b", int)], &[], &[]);
+        let replacement = Replacement::prepare(catalog.clone(), base.clone(), &new).unwrap();
+        // another machine's clock is ahead
+        let mut json = serde_json::to_value(base.metadata().as_ref()).unwrap();
+        json["last-updated-ms"] = (base.metadata().last_updated_ms() + 3_600_000).into();
+        std::fs::write(base.metadata_location(), json.to_string()).unwrap();
+        let shown = replacement.refresh(&ident).await.unwrap();
+        assert_eq!(shown.metadata().current_schema(), base.metadata().current_schema(), "as it is");
+        let refused = TableOps::commit(&replacement, &shown, vec![], vec![]).await;
+        assert!(matches!(refused, Err(CommitError::Rejected(error)) if error.code == "clock-behind"));
+        assert_eq!(replacement.commit().await.unwrap_err().code, "clock-behind");
     }
 
     #[tokio::test]

@@ -5,13 +5,13 @@ use iceberg::TableIdent;
 
 /// What every kind of catalog takes from its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// The catalog's name in the session.
-    pub(crate) name: String,
+    pub name: String,
     /// `default-database`.
-    pub(crate) default_database: String,
+    pub default_database: String,
     /// `base-namespace`, level by level.
-    pub(crate) base_namespace: Vec<String>,
+    pub base_namespace: Vec<String>,
 }
 
 impl Settings {

@@ -8,7 +8,7 @@ use calve_types::LogicalType;
 use iceberg::TableUpdate;
 
 use super::*;
-use crate::commit::CommitError;
+use crate::commit::{CommitError, change};
 use crate::io::local_path;
 use crate::schema::to_iceberg;
 
@@ -210,4 +210,39 @@ async fn compressed_metadata_is_written_and_read() {
     let answer = c.commit(&next, vec![], set("write.metadata.compression-codec", "snappy")).await;
     assert!(matches!(answer, Err(CommitError::Rejected(e)) if e.code == "invalid-option"));
     assert_eq!(other.load_table(&ident).await.unwrap().unwrap().metadata(), next.metadata());
+}
+
+#[tokio::test]
+async fn a_vanished_warehouse_is_told_and_not_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (root, away) = (dir.path().join("lake"), dir.path().join("away"));
+    let c = catalog(&[("warehouse", root.to_str().unwrap())]);
+    let ident = c.ident("db", "t").unwrap();
+    // nothing is there yet
+    let why = format!("there is nothing at '{}', the warehouse of catalog 'c'", root.display());
+    assert_eq!(c.missing_warehouse().await.as_deref(), Some(why.as_str()));
+    assert!(c.load_table(&ident).await.unwrap().is_none());
+    assert!(!root.exists(), "who looks makes nothing");
+
+    let table = c.create_table(&ident, creation(&[("commit.retry.min-wait-ms", "1")])).await.unwrap();
+    assert_eq!(c.missing_warehouse().await, None);
+    fs::rename(&root, &away).unwrap();
+    let error = c.refresh(&ident).await.unwrap_err();
+    assert_eq!((error.code, error.message), ("io", format!("table 'db.t' is gone: {why}")));
+    assert!(error.hint.unwrap().starts_with("is its disk mounted?"));
+    assert!(matches!(c.commit(&table, vec![], set("p", "1")).await, Err(CommitError::Conflict)));
+    let error = change(c.as_ref(), &table, |_| Ok(set("p", "1"))).await.unwrap_err();
+    assert_eq!(error.code, "io", "{error}");
+    assert!(!c.drop_table(&ident, true).await.unwrap());
+    assert_eq!(c.list_namespaces(&[]).await.unwrap(), Vec::<Vec<String>>::new());
+    assert!(!root.exists(), "a commit to a table that was there makes no warehouse");
+
+    fs::rename(&away, &root).unwrap();
+    let next = c.commit(&table, vec![], set("p", "2")).await.unwrap();
+    assert_eq!(c.refresh(&ident).await.unwrap().metadata(), next.metadata());
+    // the table alone
+    fs::remove_dir_all(root.join("db/t")).unwrap();
+    assert_eq!(c.refresh(&ident).await.unwrap_err().code, "unknown-table");
+    assert!(matches!(c.commit(&next, vec![], set("p", "3")).await, Err(CommitError::Conflict)));
+    assert!(!root.join("db/t").exists());
 }

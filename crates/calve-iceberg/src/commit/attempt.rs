@@ -288,11 +288,7 @@ impl Attempt<'_> {
             let proposal = part.producer.propose(&base).await?;
             let same_table = |table: &&mut Table| table.ident() == base.ident();
             if let Some(next) = bases.iter_mut().skip(number + 1).find(same_table) {
-                let built = apply(&base, proposal.updates.clone()).map_err(|error| match error {
-                    CommitError::Rejected(error) | CommitError::Unknown(error) => error,
-                    CommitError::Conflict => Error::internal("a conflict without a commit"),
-                })?;
-                *next = staged(&base, built.metadata);
+                *next = staged(&base, apply(&base, proposal.updates.clone())?.metadata);
             }
             match asked.changes.iter_mut().find(|change| change.base.ident() == base.ident()) {
                 Some(change) => {

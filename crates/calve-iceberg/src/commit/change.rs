@@ -49,8 +49,7 @@ where
         // what the catalog will make of it; what cannot be applied is refused before anything is sent
         let expected = match apply(&base, updates.clone()) {
             Ok(built) => built.metadata,
-            Err(CommitError::Rejected(error) | CommitError::Unknown(error)) => break error,
-            Err(CommitError::Conflict) => break Error::internal("a conflict without a commit"),
+            Err(error) => break error,
         };
         tries += 1;
         match ops.commit(&base, requirements(base.metadata(), &updates), updates).await {
@@ -138,6 +137,9 @@ fn requirements(base: &TableMetadata, updates: &[TableUpdate]) -> Vec<TableRequi
             }),
             TableUpdate::SetDefaultSpec { .. } => {
                 Some(TableRequirement::DefaultSpecIdMatch { default_spec_id: base.default_partition_spec_id() })
+            }
+            TableUpdate::SetDefaultSortOrder { .. } => {
+                Some(TableRequirement::DefaultSortOrderIdMatch { default_sort_order_id: base.default_sort_order_id() })
             }
             TableUpdate::SetSnapshotRef { ref_name, .. } => Some(TableRequirement::RefSnapshotIdMatch {
                 r#ref: ref_name.clone(),

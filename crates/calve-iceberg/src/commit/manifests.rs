@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::NewFile;
 use crate::error::Context;
-use crate::manifest_names;
+use crate::manifest;
 use crate::schema::promoted;
 use crate::table::{Table, partition_type, rebuild};
 
@@ -73,16 +73,14 @@ impl ManifestMaker {
         content: ManifestContentType,
         files: &[NewFile],
     ) -> Result<Vec<Line>> {
-        let mut by_spec: BTreeMap<i32, Vec<DataFile>> = BTreeMap::new();
+        let mut by_spec: BTreeMap<i32, Vec<&DataFile>> = BTreeMap::new();
         for NewFile { spec_id, file } in files {
-            by_spec.entry(*spec_id).or_default().push(file.clone());
+            by_spec.entry(*spec_id).or_default().push(file);
         }
         let mut lines = Vec::new();
         for (spec_id, files) in by_spec {
             for chunk in files.chunks(FILES_PER_MANIFEST) {
-                let spec = spec(table.metadata(), spec_id)?;
-                let (_, types) = partition_type(table.metadata(), spec)?;
-                let mut writer = self.writer(table, content, spec)?;
+                let (mut writer, spec, types) = self.writer(table, content, spec_id)?;
                 for file in chunk {
                     check_partition(spec, file)?;
                     // a column may have been promoted since the file was written
@@ -91,7 +89,7 @@ impl ManifestMaker {
                         .context(|| format!("add the file '{}'", file.file_path()))?;
                 }
                 let manifest = finish(writer, table).await?;
-                lines.push(Line { manifest, added: Some(Arc::new(chunk.to_vec())) });
+                lines.push(Line { manifest, added: Some(Arc::new(chunk.iter().copied().cloned().collect())) });
             }
         }
         Ok(lines)
@@ -145,9 +143,7 @@ impl ManifestMaker {
         entries: &[ManifestEntryRef],
         removed: &[bool],
     ) -> Result<Line> {
-        let spec = spec(table.metadata(), manifest.partition_spec_id)?;
-        let (_, types) = partition_type(table.metadata(), spec)?;
-        let mut writer = self.writer(table, manifest.content, spec)?;
+        let (mut writer, spec, types) = self.writer(table, manifest.content, manifest.partition_spec_id)?;
         for (entry, removed) in entries.iter().zip(removed).filter(|(entry, _)| entry.is_alive()) {
             keep(&mut writer, manifest, entry, *removed, spec, &types)?;
         }
@@ -161,9 +157,7 @@ impl ManifestMaker {
         let Some(first) = bin.first().map(|line| &line.manifest) else {
             return Err(Error::internal("an empty group of manifests"));
         };
-        let spec = spec(table.metadata(), first.partition_spec_id)?;
-        let (_, types) = partition_type(table.metadata(), spec)?;
-        let mut writer = self.writer(table, first.content, spec)?;
+        let (mut writer, spec, types) = self.writer(table, first.content, first.partition_spec_id)?;
         let mut added = Vec::new();
         for line in bin {
             if let Some(files) = &line.added {
@@ -185,24 +179,32 @@ impl ManifestMaker {
         Ok(Line { manifest, added: (!added.is_empty()).then(|| Arc::new(added)) })
     }
 
-    fn writer(&mut self, table: &Table, content: ManifestContentType, spec: &PartitionSpec) -> Result<ManifestWriter> {
+    /// A writer of a manifest of files with that spec; the spec, and the types that the values of its partitions have now.
+    fn writer<'t>(
+        &mut self,
+        table: &'t Table,
+        content: ManifestContentType,
+        spec_id: i32,
+    ) -> Result<(ManifestWriter, &'t PartitionSpec, StructType)> {
         let metadata = table.metadata();
+        let spec = spec(metadata, spec_id)?;
+        let (schema, types) = partition_type(metadata, spec)?;
         let location = format!("{}/{}-m{}.avro", metadata_folder(table), self.uuid, self.manifests);
         self.manifests += 1;
         self.locations.push(location.clone());
         let output =
             table.io().file_io().new_output(&location).context(|| format!("write the manifest '{location}'"))?;
-        let (schema, _) = partition_type(metadata, spec)?;
-        let named = manifest_names::writable(spec)?.into_owned();
+        let named = manifest::writable(spec)?.into_owned();
         let builder = ManifestWriterBuilder::new(output, Some(self.snapshot_id), schema, named);
-        Ok(match (metadata.format_version(), content) {
+        let writer = match (metadata.format_version(), content) {
             (FormatVersion::V1, ManifestContentType::Data) => builder.build_v1(),
             (FormatVersion::V1, ManifestContentType::Deletes) => return Err(deletes_need_v2(table)),
             (FormatVersion::V2, ManifestContentType::Data) => builder.build_v2_data(),
             (FormatVersion::V2, ManifestContentType::Deletes) => builder.build_v2_deletes(),
             (FormatVersion::V3, ManifestContentType::Data) => builder.build_v3_data(),
             (FormatVersion::V3, ManifestContentType::Deletes) => builder.build_v3_deletes(),
-        })
+        };
+        Ok((writer, spec, types))
     }
 }
 
@@ -242,9 +244,7 @@ fn deletes_need_v2(table: &Table) -> Error {
 /// Deletes files as far as it goes: what stays is garbage that nothing refers to.
 pub(crate) async fn discard(table: &Table, locations: impl Iterator<Item = &str>) {
     for location in locations {
-        if let Err(error) = table.io().delete(location).await {
-            tracing::warn!(%error, location, "cannot delete a file of a commit that did not happen");
-        }
+        table.io().delete_or_leave(location).await;
     }
 }
 

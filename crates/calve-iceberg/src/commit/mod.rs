@@ -118,7 +118,7 @@ impl FileId {
     }
 }
 
-/// Adds data files and delete files. An equality delete hits only rows of older snapshots.
+/// Adds data files and delete files, and may replace delete files. An equality delete hits only rows of older snapshots.
 #[derive(Clone, Debug, Default)]
 pub struct RowDelta {
     /// The new data files.

@@ -47,6 +47,8 @@ pub(crate) struct Producer<'a> {
     added: Option<Added>,
     /// Files of the current try only: its manifest list, manifests that were written again or merged.
     current: Vec<String>,
+    /// The manifest list of the last try, and its manifests.
+    proposed: HashSet<String>,
     /// Whether the outcome of some try is not known.
     in_doubt: bool,
 }
@@ -92,6 +94,7 @@ impl<'a> Producer<'a> {
             maker: ManifestMaker::new(snapshot_id),
             added: None,
             current: Vec::new(),
+            proposed: HashSet::new(),
             in_doubt: false,
         };
         match operation {
@@ -154,6 +157,7 @@ impl<'a> Producer<'a> {
 
         let list = self.maker.list_location(base);
         self.current.push(list.clone());
+        self.proposed = lines.iter().map(|line| line.manifest.manifest_path.clone()).chain([list.clone()]).collect();
         let next_row_id = self.write_list(base, &list, parent_id, lines.into_iter()).await?;
         let replaces = matches!(self.shape, Shape::Replace);
         let summary = counts.summary(self.kind(&counts), replaces, parent.map(|p| p.summary()), self.origin);
@@ -348,20 +352,31 @@ impl<'a> Producer<'a> {
     /// The commit is in, as `table` shows: files of other tries, manifests that were merged into others, and delete files
     /// that others came instead of go.
     pub(crate) async fn committed(self, table: Table) -> Committed {
-        if let Some(snapshot) = table.metadata().snapshot_by_id(self.snapshot_id)
-            && let Ok(manifests) = table.manifests(snapshot).await
-        {
-            let mut used: HashSet<&str> = manifests.iter().map(|m| m.manifest_path.as_str()).collect();
-            used.insert(snapshot.manifest_list());
-            discard(&table, self.maker.locations().iter().map(String::as_str).filter(|l| !used.contains(l))).await;
-            // which try is in decides which of them are used
-            if !self.spare.is_empty()
-                && let Ok(used) = self.delete_files(&table, &manifests).await
-            {
-                discard(&table, self.spare.iter().map(String::as_str).filter(|l| !used.contains(*l))).await;
-            }
+        let known = if self.in_doubt { None } else { Some(self.proposed.clone()) };
+        let known = match known {
+            // of the last try, which is the one that is in
+            Some(known) if self.spare.is_empty() => Some((known, HashSet::new())),
+            _ => self.used(&table).await,
+        };
+        if let Some((used, deletes)) = known {
+            discard(&table, self.maker.locations().iter().filter(|l| !used.contains(*l)).map(String::as_str)).await;
+            discard(&table, self.spare.iter().filter(|l| !deletes.contains(*l)).map(String::as_str)).await;
         }
         Committed { table, snapshot_id: self.snapshot_id, earlier: false }
+    }
+
+    /// The manifest list and the manifests of the snapshot, and its delete files where some of them may be spare: which try is
+    /// in decides which of them are used. `None` if nobody can tell.
+    async fn used(&self, table: &Table) -> Option<(HashSet<String>, HashSet<String>)> {
+        let snapshot = table.metadata().snapshot_by_id(self.snapshot_id)?;
+        let manifests = table.manifests(snapshot).await.ok()?;
+        let mut used: HashSet<String> = manifests.iter().map(|m| m.manifest_path.clone()).collect();
+        used.insert(snapshot.manifest_list().to_owned());
+        let deletes = match self.spare.is_empty() {
+            true => HashSet::new(),
+            false => self.delete_files(table, &manifests).await.ok()?,
+        };
+        Some((used, deletes))
     }
 
     /// The delete files that the snapshot added.

@@ -8,6 +8,7 @@ use iceberg::spec::{
 };
 
 use super::job::{CHECKPOINT_ID, JOB_ID, OPERATOR_ID, PLACE};
+use super::manifests::spec;
 use super::{NewFile, Origin};
 use crate::table::{Table, partition_type};
 use crate::write::partition::partition_path;
@@ -182,25 +183,14 @@ impl<'a> Counts<'a> {
         let (spec, types) = match self.specs.entry(spec_id) {
             std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::hash_map::Entry::Vacant(new) => {
-                let spec = self
-                    .metadata
-                    .partition_spec_by_id(spec_id)
-                    .ok_or_else(|| Error::new("invalid-table", format!("the table has no partition spec {spec_id}")))?;
+                let spec = spec(self.metadata, spec_id)?;
                 let (_, types) = partition_type(self.metadata, spec)?;
-                new.insert((spec.as_ref(), types))
+                new.insert((spec, types))
             }
         };
         let name = partition_path(spec, types, file.partition());
-        if self.by_partition.is_some() {
-            if !self.partitions.contains(&name) {
-                self.partitions.insert(name.clone());
-            }
-            if self.partitions.len() > self.limit {
-                self.by_partition = None;
-            }
-        } else {
-            self.partitions.insert(name);
-            return Ok(None);
+        if self.partitions.insert(name.clone()) && self.partitions.len() > self.limit {
+            self.by_partition = None;
         }
         Ok(self.by_partition.as_mut().map(|partitions| partitions.entry(name).or_default()))
     }

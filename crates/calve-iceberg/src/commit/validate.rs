@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use calve_types::{Error, Result};
+use calve_types::Result;
 use iceberg::spec::{
     DataContentType, DataFile, ManifestContentType, ManifestEntryRef, ManifestStatus, Operation as Kind, Snapshot,
     SnapshotRef, Struct, TableMetadata,
@@ -84,35 +84,43 @@ fn history<'a>(base: &'a Table, head: Option<&'a SnapshotRef>, read: Option<i64>
     )))
 }
 
-/// Refuses data files that a snapshot added, unless the condition rules them out.
-async fn no_new_data(base: &Table, snapshot: &Snapshot, condition: Option<&dyn ConflictFilter>) -> Result<()> {
+/// The files of that content that a snapshot added, with the ids of their specs.
+async fn added(
+    base: &Table,
+    snapshot: &Snapshot,
+    content: ManifestContentType,
+) -> Result<Vec<(i32, ManifestEntryRef)>> {
+    let id = snapshot.snapshot_id();
+    let mut added = Vec::new();
     for manifest in base.manifests(snapshot).await?.iter() {
-        let new = manifest.content == ManifestContentType::Data
-            && manifest.added_snapshot_id == snapshot.snapshot_id()
-            && manifest.has_added_files();
-        if !new {
+        // what it added is in the manifests that it wrote itself
+        if manifest.content != content || manifest.added_snapshot_id != id || !manifest.has_added_files() {
             continue;
         }
         let entries = base.entries(manifest).await?;
-        let spec_id = manifest.partition_spec_id;
-        let new: Vec<_> = entries.iter().filter(|e| is_new(e, snapshot)).map(|e| (e.data_file(), spec_id)).collect();
-        let matching = match condition {
-            Some(condition) => condition.may_match(base, &new),
-            None => vec![true; new.len()],
-        };
-        if let Some(((file, _), _)) = new.iter().zip(matching).find(|(_, matches)| *matches) {
-            let condition = condition.map_or_else(|| "true".to_owned(), ToString::to_string);
-            return Err(conflict(base, "rows were added that the statement did not see").with_detail(format!(
-                "Found conflicting files that can contain records matching {condition}: [{}]",
-                file.file_path()
-            )));
-        }
+        let new = entries.iter().filter(|e| e.status() == ManifestStatus::Added);
+        let new = new.filter(|e| e.snapshot_id().is_none_or(|of| of == id));
+        added.extend(new.map(|entry| (manifest.partition_spec_id, entry.clone())));
     }
-    Ok(())
+    Ok(added)
 }
 
-fn is_new(entry: &ManifestEntryRef, snapshot: &Snapshot) -> bool {
-    entry.status() == ManifestStatus::Added && entry.snapshot_id().is_none_or(|id| id == snapshot.snapshot_id())
+/// Refuses data files that a snapshot added, unless the condition rules them out.
+async fn no_new_data(base: &Table, snapshot: &Snapshot, condition: Option<&dyn ConflictFilter>) -> Result<()> {
+    let added = added(base, snapshot, ManifestContentType::Data).await?;
+    let files: Vec<_> = added.iter().map(|(spec_id, entry)| (entry.data_file(), *spec_id)).collect();
+    let matching = match condition {
+        Some(condition) => condition.may_match(base, &files),
+        None => vec![true; files.len()],
+    };
+    if let Some(((file, _), _)) = files.iter().zip(matching).find(|(_, matches)| *matches) {
+        let condition = condition.map_or_else(|| "true".to_owned(), ToString::to_string);
+        return Err(conflict(base, "rows were added that the statement did not see").with_detail(format!(
+            "Found conflicting files that can contain records matching {condition}: [{}]",
+            file.file_path()
+        )));
+    }
+    Ok(())
 }
 
 /// Data files that a change removes, or deletes rows of.
@@ -195,24 +203,12 @@ async fn no_new_deletes(base: &Table, snapshot: &Snapshot, touched: &Touched) ->
     if touched.paths.is_empty() && touched.partitions.is_empty() {
         return Ok(());
     }
-    for manifest in base.manifests(snapshot).await?.iter() {
-        let new = manifest.content == ManifestContentType::Deletes
-            && manifest.added_snapshot_id == snapshot.snapshot_id()
-            && manifest.has_added_files();
-        if !new {
-            continue;
-        }
-        for entry in base.entries(manifest).await?.iter().filter(|entry| is_new(entry, snapshot)) {
-            let file = entry.data_file();
-            if touched.is_hit_by(base.metadata(), manifest.partition_spec_id, file)? {
-                return Err(deleted_meanwhile(base, file));
-            }
+    for (spec_id, entry) in added(base, snapshot, ManifestContentType::Deletes).await? {
+        if touched.is_hit_by(base.metadata(), spec_id, entry.data_file())? {
+            let path = entry.file_path();
+            return Err(conflict(base, "rows of files that the statement changes were deleted in the meantime")
+                .with_detail(format!("Cannot commit, found new delete for replaced data file: {path}")));
         }
     }
     Ok(())
-}
-
-fn deleted_meanwhile(base: &Table, file: &DataFile) -> Error {
-    conflict(base, "rows of files that the statement changes were deleted in the meantime")
-        .with_detail(format!("Cannot commit, found new delete for replaced data file: {}", file.file_path()))
 }

@@ -12,10 +12,24 @@ use object_store::aws::{AmazonS3Builder, AwsAuthorizer, AwsCredential, AwsCreden
 use object_store::client::{HttpRequest, HttpRequestBody};
 use object_store::{BackoffConfig, CredentialProvider, RetryConfig, StaticCredentialProvider};
 
+use super::assume_role::{self, Role};
 use super::explain::foreign;
 use super::profile::Profile;
 use super::properties::{check_header, given};
 use crate::error::Context;
+
+/// The credentials for services of AWS: those of a role that the options ask for (`client.factory`), which is taken with
+/// [`own_credentials`]; else these.
+///
+/// # Errors
+/// As [`own_credentials`]; for wrong options of a role.
+pub(crate) fn credentials(properties: &BTreeMap<String, String>, prefixes: &[&str]) -> Result<AwsCredentialProvider> {
+    let own = own_credentials(properties, prefixes)?;
+    match assume_role::is_asked(properties) {
+        true => Ok(Arc::new(Role::new(properties, own)?)),
+        false => Ok(own),
+    }
+}
 
 /// The credentials that requests are signed with: `PREFIX.access-key-id`, `PREFIX.secret-access-key` and
 /// `PREFIX.session-token` of the first of the prefixes (such as `s3`, `client`, `rest`) that has a key, else what AWS's
@@ -24,7 +38,10 @@ use crate::error::Context;
 ///
 /// # Errors
 /// `invalid-option` for half a pair of keys; `not-supported` for a profile with keys of another kind.
-pub(crate) fn credentials(properties: &BTreeMap<String, String>, prefixes: &[&str]) -> Result<AwsCredentialProvider> {
+pub(crate) fn own_credentials(
+    properties: &BTreeMap<String, String>,
+    prefixes: &[&str],
+) -> Result<AwsCredentialProvider> {
     for prefix in prefixes {
         if let Some(credential) = static_credential(properties, prefix)? {
             return Ok(Arc::new(StaticCredentialProvider::new(credential)));
@@ -57,10 +74,10 @@ pub(super) fn static_credential(properties: &BTreeMap<String, String>, prefix: &
     }
 }
 
-/// The region of AWS: `client.region`, `s3.region`, then `AWS_REGION`, `AWS_DEFAULT_REGION`, the profile's.
+/// The region of AWS: that of a role that is to be taken, `client.region`, `s3.region`, then `AWS_REGION`, `AWS_DEFAULT_REGION`, the profile's.
 pub(crate) fn region(properties: &BTreeMap<String, String>) -> Option<String> {
-    let options = ["client.region", "s3.region"].into_iter().find_map(|key| given(properties, key).map(str::to_owned));
-    options.or_else(region_of_environment)
+    let options = ["client.region", "s3.region"].into_iter().find_map(|key| given(properties, key));
+    assume_role::region(properties).or(options).map(str::to_owned).or_else(region_of_environment)
 }
 
 /// The region that AWS's own tools take from the environment.
@@ -106,7 +123,7 @@ pub(crate) async fn sign(
 ///
 /// # Errors
 /// `invalid-option` for anything but letters, digits and hyphens.
-pub(super) fn check_region(region: &str) -> Result<()> {
+pub(crate) fn check_region(region: &str) -> Result<()> {
     if region.is_empty() || !region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
         return Err(Error::new("invalid-option", format!("'{region}' is not a region of AWS"))
             .with_hint("use a name such as 'eu-central-1'"));
@@ -115,7 +132,7 @@ pub(super) fn check_region(region: &str) -> Result<()> {
 }
 
 /// Keys go into headers as they are.
-fn check(credential: &AwsCredential) -> Result<()> {
+pub(super) fn check(credential: &AwsCredential) -> Result<()> {
     check_header("access key id of AWS", &credential.key_id)?;
     credential.token.as_deref().map_or(Ok(()), |token| check_header("session token of AWS", token))
 }

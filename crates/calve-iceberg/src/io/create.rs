@@ -6,9 +6,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use calve_types::{Error, Result};
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutResult};
 use uuid::Uuid;
 
+use super::Left;
 use super::explain::{explain, is_definite, is_unknown_request, is_unsent};
 use super::location::Kind;
 use super::stores::{Router, Stores};
@@ -35,6 +36,7 @@ const ATTEMPTS: u32 = 6;
 /// other error means that it was not created.
 pub(super) async fn create(
     stores: &Arc<Stores>,
+    left: &Left,
     kind: Kind,
     path: &Path,
     location: &str,
@@ -42,7 +44,7 @@ pub(super) async fn create(
 ) -> Result<Created> {
     let store = Router::once(stores.clone());
     if kind == Kind::S3 {
-        check_conditional(stores, &store, path, location).await?;
+        check_conditional(stores, left, &store, path, location).await?;
     }
     let what = || format!("create the file '{location}'");
     let mut sent = false;
@@ -135,33 +137,31 @@ fn no_condition(location: &str) -> Error {
 
 /// Whether a bucket's store keeps the promise: some take the condition and do not look at it. Tried once per bucket, with
 /// a file of its own that is deleted again.
-async fn check_conditional(stores: &Arc<Stores>, store: &Router, path: &Path, location: &str) -> Result<()> {
+async fn check_conditional(
+    stores: &Arc<Stores>,
+    left: &Left,
+    store: &Router,
+    path: &Path,
+    location: &str,
+) -> Result<()> {
     let bucket: String = path.as_ref().splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
     let checked = || stores.conditional.lock().unwrap_or_else(PoisonError::into_inner);
     if checked().contains(&bucket) {
         return Ok(());
     }
-    let folder = path.as_ref().rsplit_once('/').map_or(bucket.as_str(), |(folder, _)| folder);
-    let probe =
-        Path::parse(format!("{folder}/.calve-{}", Uuid::new_v4())).map_err(|e| Error::internal(e.to_string()))?;
+    let (folder, name) = (path.as_ref().rsplit_once('/'), format!(".calve-{}", Uuid::new_v4()));
+    let folder = folder.map_or(bucket.as_str(), |(folder, _)| folder);
+    let probe = Path::parse(format!("{folder}/{name}")).map_err(|e| Error::internal(e.to_string()))?;
     let patient = Router::new(stores.clone());
-    let first = patient.put(&probe, Bytes::from_static(b"1").into()).await;
-    first.map_err(|e| explain(&e).error(format!("create the file '{location}'")))?;
-    let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-    let mut second = store.put_opts(&probe, Bytes::from_static(b"2").into(), options.clone()).await;
-    for attempt in 1..ATTEMPTS {
-        match &second {
-            Err(error) if !is_definite(error) || is_unsent(error) => {
-                tokio::time::sleep(Duration::from_millis(100 << attempt)).await;
-                second = store.put_opts(&probe, Bytes::from_static(b"2").into(), options.clone()).await;
-            }
-            _ => break,
-        }
-    }
+    let second = match patient.put(&probe, Bytes::from_static(b"1").into()).await {
+        Ok(_) => Ok(put_again(store, &probe).await),
+        Err(error) => Err(explain(&error).error(format!("create the file '{location}'"))),
+    };
     if let Err(error) = patient.delete(&probe).await {
         tracing::debug!(%error, "cannot delete a probe of put-if-absent");
+        left.locations().extend(location.rsplit_once('/').map(|(folder, _)| format!("{folder}/{name}")));
     }
-    match second {
+    match second? {
         Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
             checked().insert(bucket);
             Ok(())
@@ -170,4 +170,20 @@ async fn check_conditional(stores: &Arc<Stores>, store: &Router, path: &Path, lo
         Err(error) if is_unknown_request(&error) => Err(no_condition(location)),
         Err(error) => Err(explain(&error).error(format!("create the file '{location}'"))),
     }
+}
+
+/// Tries to create a file that is there.
+async fn put_again(store: &Router, probe: &Path) -> object_store::Result<PutResult> {
+    let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+    let mut again = store.put_opts(probe, Bytes::from_static(b"2").into(), options.clone()).await;
+    for attempt in 1..ATTEMPTS {
+        match &again {
+            Err(error) if !is_definite(error) || is_unsent(error) => {
+                tokio::time::sleep(Duration::from_millis(100 << attempt)).await;
+                again = store.put_opts(probe, Bytes::from_static(b"2").into(), options.clone()).await;
+            }
+            _ => break,
+        }
+    }
+    again
 }

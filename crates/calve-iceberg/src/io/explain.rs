@@ -7,6 +7,9 @@ use std::error::Error as StdError;
 
 use calve_types::Error;
 use object_store::client::{HttpError, HttpErrorKind};
+use reqwest::StatusCode;
+
+use super::http::tls_problem;
 
 /// One of our errors on its way through object_store.
 pub(super) fn foreign(error: Error) -> object_store::Error {
@@ -61,7 +64,7 @@ pub(crate) fn explain_cause(error: &(dyn StdError + 'static)) -> Option<Failure>
     let text = error.to_string();
     answer(&text)
         .filter(|_| text.contains("Error performing "))
-        .map(|(status, body)| explain_answer(&host(&text), status, body))
+        .map(|(status, body)| explain_answer(&Asked::of(&text), status, body))
 }
 
 /// What object_store says about an answer that only says where else to ask.
@@ -74,10 +77,11 @@ pub(crate) fn explain(error: &object_store::Error) -> Failure {
         return Failure { code, reason: message, detail, hint };
     }
     let text = error.to_string();
-    let host = host(&text);
+    let asked = Asked::of(&text);
     if let Some((status, body)) = answer(&text) {
-        return explain_answer(&host, status, body);
+        return explain_answer(&asked, status, body);
     }
+    let host = asked.host;
     if let Some(http) = cause::<HttpError>(error) {
         return explain_connection(&host, http);
     }
@@ -147,14 +151,37 @@ fn answer(text: &str) -> Option<(Status<'_>, &str)> {
     Some((Status { code: 500, line: "200 OK, with an error in it" }, body))
 }
 
-/// The scheme, host and port of the request's address, in quotes; `the store` if it is not said.
-fn host(text: &str) -> String {
-    let address = text.split_once("Error performing ").and_then(|(_, rest)| rest.split(' ').nth(1));
-    let host = address.and_then(|address| address.split_once("://")).map(|(scheme, rest)| {
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        format!("'{scheme}://{}'", rest.get(..end).unwrap_or_default())
-    });
-    host.unwrap_or_else(|| "the store".to_owned())
+/// What was asked of a store, as far as the text of an error tells.
+struct Asked {
+    /// The scheme, host and port of the address, in quotes; `the store` if it is not said.
+    host: String,
+    /// Whether something was to be written.
+    write: bool,
+    /// The ending of the path, in lower case.
+    ending: String,
+}
+
+impl Asked {
+    /// Something was asked of a server, which is no store of files.
+    fn server(address: &str) -> Self {
+        Self { host: format!("'{address}'"), write: false, ending: String::new() }
+    }
+
+    fn of(text: &str) -> Self {
+        let words = text.split_once("Error performing ").map(|(_, rest)| rest.split(' ')).into_iter().flatten();
+        let mut words = words.take(2);
+        let (method, address) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let mut asked =
+            Self { host: "the store".to_owned(), write: matches!(method, "PUT" | "POST"), ending: String::new() };
+        if let Some((scheme, rest)) = address.split_once("://") {
+            let rest = rest.split(['?', '#']).next().unwrap_or_default();
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            asked.host = format!("'{scheme}://{authority}'");
+            let name = path.rsplit('/').next().unwrap_or_default();
+            asked.ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+        }
+        asked
+    }
 }
 
 fn explain_connection(host: &str, http: &HttpError) -> Failure {
@@ -163,17 +190,24 @@ fn explain_connection(host: &str, http: &HttpError) -> Failure {
     match http.kind() {
         HttpErrorKind::Timeout => Failure::new("io", format!("{host} did not answer in time"))
             .hint("look whether the address is right and the server alive; 'http-client.apache.socket-timeout-ms' is the limit"),
-        HttpErrorKind::Connect if chain(http).any(|e| e.to_string().contains("certificate")) => {
-            Failure::new("io", format!("the certificate of {host} is not trusted: {root}"))
-                .hint("name a file with the certificate of its authority in 'calve.tls.ca-file' or SSL_CERT_FILE")
-        }
-        HttpErrorKind::Connect => Failure::new("io", format!("no connection to {host}: {root}"))
-            .hint("look whether the address is right and the server runs"),
+        HttpErrorKind::Connect => match tls_problem(host, &root) {
+            Some((why, hint)) => Failure::new("io", why).hint(hint),
+            None => Failure::new("io", format!("no connection to {host}: {root}"))
+                .hint("look whether the address is right and the server runs"),
+        },
         _ => Failure::new("io", format!("the connection to {host} broke: {root}")),
     }
 }
 
-fn explain_answer(host: &str, status: Status<'_>, body: &str) -> Failure {
+/// What the answer of a service says that is no store: an address, a status and a body.
+pub(super) fn explain_reply(address: &str, status: StatusCode, body: &str) -> Failure {
+    let line = status.to_string();
+    explain_answer(&Asked::server(address), Status { code: status.as_u16(), line: &line }, body)
+}
+
+/// What an answer of this status says.
+fn explain_answer(asked: &Asked, status: Status<'_>, body: &str) -> Failure {
+    let host = &asked.host;
     let (code, sentence) = (element(body, "Code"), element(body, "Message"));
     let (code, sentence) = match code {
         Some(code) => (code, sentence),
@@ -200,10 +234,17 @@ fn explain_answer(host: &str, status: Status<'_>, body: &str) -> Failure {
             Failure::new("io", format!("there is no such bucket at {host} ({reply})"))
                 .hint("create it, or correct the location; or the endpoint is another's")
         }
-        (_, "InvalidAccessKeyId" | "SignatureDoesNotMatch" | "InvalidToken" | "AuthenticationFailed") => {
+        (_, "InvalidAccessKeyId" | "InvalidClientTokenId" | "SignatureDoesNotMatch" | "InvalidToken" | "AuthenticationFailed") => {
             Failure::new("access-denied", format!("{host} does not take the credentials ({reply})")).hint(keys)
         }
         (401, _) => Failure::new("access-denied", format!("{host} wants other credentials ({reply})")).hint(keys),
+        (403, _) if asked.write && asked.ending == "puffin" => {
+            Failure::new("access-denied", format!("{host} does not take this puffin file ({reply})")).hint(
+                "format version 3 keeps deletion vectors in puffin files, and some servers refuse these: table buckets of \
+                 SeaweedFS take parquet, avro and orc alone. Make the table with 'format-version' = '2', or in a catalog whose \
+                 tables lie in a plain bucket. Where other files are refused too, the credentials lack the right",
+            )
+        }
         (403, _) => Failure::new("access-denied", format!("{host} does not allow it ({reply})"))
             .hint("the credentials lack the right, or are wrong: look at the bucket's policy and at the keys"),
         (404, _) => Failure::new("io", format!("{host} has no such file or bucket ({reply})")),
@@ -305,6 +346,28 @@ mod tests {
         );
         assert_eq!(json.reason, "'https://h' wants other credentials (401 Unauthorized, UNAUTHENTICATED)");
         assert_eq!(json.detail.as_deref(), Some("Invalid Credentials."));
+    }
+
+    #[test]
+    fn puffin_files_that_are_refused_are_told_of() {
+        let refused = |method: &str, name: &str| {
+            let reply = "403 Forbidden: <Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>";
+            of(&format!(
+                "Error performing {method} http://h:1/b/t/data/{name} in 1s - Server returned non-2xx status code: {reply}"
+            ))
+            .error(format!("write the file 's3://b/t/data/{name}'"))
+        };
+        let error = refused("PUT", "x.puffin?uploadId=1");
+        assert_eq!(error.code, "access-denied");
+        assert!(
+            error.message.ends_with("'http://h:1' does not take this puffin file (403 Forbidden, AccessDenied)"),
+            "{error}"
+        );
+        let hint = error.hint.unwrap();
+        assert!(hint.contains("'format-version' = '2'") && hint.contains("a plain bucket"), "{hint}");
+        for (method, name) in [("GET", "x.puffin"), ("PUT", "x.parquet"), ("PUT", "puffin")] {
+            assert!(refused(method, name).message.contains("does not allow it"), "{method} {name}");
+        }
     }
 
     #[test]

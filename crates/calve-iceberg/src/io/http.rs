@@ -4,6 +4,7 @@
 //! A server that accepts a connection and says nothing (half-open) costs at most the request's time limit.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use calve_types::{Error, Result};
@@ -74,6 +75,46 @@ pub(super) fn store_options(properties: &BTreeMap<String, String>) -> Result<Cli
     Ok(options)
 }
 
+/// A text as one part of a path, or as a value of a query or a form: all but letters, digits and `-._~` as `%XX`. A `+` would
+/// be a blank to servers in Java.
+pub(crate) fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+/// Why there is no connection where TLS is the reason, and the way out, from the words of the innermost cause (those of
+/// rustls); `server` is what to call the server.
+pub(crate) fn tls_problem(server: &str, cause: &str) -> Option<(String, &'static str)> {
+    let says = |words: &str| cause.contains(words);
+    if says("InvalidContentType") {
+        let hint = "begin its address with 'http://', or use its port for TLS";
+        return Some((format!("{server} does not speak TLS: {cause}"), hint));
+    }
+    if !says("certificate") {
+        return None;
+    }
+    let (why, hint) = if says("not valid for name") || says("NotValidForName") {
+        ("is for another name", "use the name that it was made for, or give the server one for this name")
+    } else if says("expired") || says("Expired") {
+        ("has expired", "renew it; or the clock of this machine is wrong")
+    } else if says("CaUsedAsEndEntity") {
+        ("is an authority's own", "give the server one of its own, without CA:TRUE, that the authority signs")
+    } else {
+        (
+            "is not trusted",
+            "name a file with the certificate of its authority in 'calve.tls.ca-file', or in SSL_CERT_FILE",
+        )
+    };
+    Some((format!("the certificate of {server} {why}: {cause}"), hint))
+}
+
 /// What an HTTP client says went wrong, down to the cause, without the URL, which may hold a credential.
 pub(crate) fn without_url(error: reqwest::Error) -> String {
     let error = error.without_url();
@@ -121,5 +162,26 @@ fn seconds(properties: &BTreeMap<String, String>, key: &str) -> Result<Option<Du
         Some(seconds) => Ok(Some(seconds)),
         None => Err(Error::new("invalid-option", format!("invalid value '{text}' of option '{key}'"))
             .with_hint("use a number of seconds")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    #[test]
+    fn problems_of_tls() {
+        for (cause, why, way) in [
+            ("invalid peer certificate: UnknownIssuer", "is not trusted", CA_FILE),
+            ("invalid peer certificate: certificate not valid for name \"a\"; ..", "is for another name", "the name"),
+            ("invalid peer certificate: certificate expired: ..", "has expired", "renew"),
+            ("invalid peer certificate: CaUsedAsEndEntity", "is an authority's own", "CA:TRUE"),
+            ("received corrupt message of type InvalidContentType", "does not speak TLS", "'http://'"),
+        ] {
+            let (reason, hint) = tls_problem("'https://h'", cause).unwrap();
+            assert!(reason.contains(why) && reason.contains("'https://h'") && hint.contains(way), "{reason} {hint}");
+        }
+        assert_eq!(tls_problem("'https://h'", "Connection refused (os error 111)"), None);
     }
 }

@@ -3,13 +3,14 @@
 //! * `location` takes a location apart and says whether a table may touch it.
 //! * `stores` opens a store for each bucket, with the properties and the credentials that hold for it, and puts one store
 //!   in front of them all. `s3`, `gcs` and `adls` know Iceberg's property names; `aws` finds AWS's credentials and
-//!   signs; `vended` are credentials that a catalog gives for a while.
+//!   signs; `assume_role` takes a role of AWS; `vended` are credentials that a catalog gives for a while.
 //! * `parts` sends a file in parts; `create` is put-if-absent; `adapter` is what iceberg reads and writes manifests
 //!   through.
 //! * `explain` turns a store's failure into words without secrets; `http` makes clients that never hang.
 
 mod adapter;
 mod adls;
+mod assume_role;
 pub(crate) mod aws;
 mod create;
 mod explain;
@@ -25,7 +26,8 @@ mod vended;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use calve_types::{Error, Result};
@@ -58,6 +60,22 @@ pub struct TableIo {
     stores: Arc<Stores>,
     store: Arc<dyn ObjectStore>,
     file_io: FileIO,
+    left: Left,
+}
+
+/// Locations of files that were to be deleted and may be there. A clone is the same list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Left(Arc<Mutex<Vec<String>>>);
+
+impl Left {
+    pub(crate) fn locations(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Empties the list.
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.locations())
+    }
 }
 
 /// A file that a listing found.
@@ -83,7 +101,7 @@ pub struct Children {
 impl TableIo {
     /// Files of the local file system, and no others.
     pub fn local() -> Self {
-        Self::with(Reach::local(), Arc::new(Stores::new(BTreeMap::new(), None)))
+        Self::with(Reach::local(), Stores::new(BTreeMap::new(), None), Left::default())
     }
 
     /// Local files and all remote storage, reached as the properties of a catalog say: `s3.*`, `client.*`, `gcs.*`, `adls.*`,
@@ -93,7 +111,7 @@ impl TableIo {
     /// `not-supported` for properties that ask for what calve does not do. Wrong values are found when a bucket is opened.
     pub fn new(properties: &BTreeMap<String, String>) -> Result<Self> {
         properties::check(properties)?;
-        Ok(Self::with(Reach::of(properties)?, Arc::new(Stores::new(properties.clone(), None))))
+        Ok(Self::with(Reach::of(properties)?, Stores::new(properties.clone(), None), Left::default()))
     }
 
     /// The same with some properties on top of the catalog's: those that a REST catalog sends with a table.
@@ -108,7 +126,7 @@ impl TableIo {
         properties.extend(overrides.iter().map(|(key, value)| (key.clone(), value.clone())));
         let vended = self.stores.vended().cloned();
         properties::check(&properties)?;
-        Ok(Self::with(Reach::of(&properties)?, Arc::new(Stores::new(properties, vended))))
+        Ok(Self::with(Reach::of(&properties)?, Stores::new(properties, vended), self.left.clone()))
     }
 
     /// The same with credentials that the catalog vends. They win over all properties for the locations that begin with their
@@ -123,12 +141,14 @@ impl TableIo {
         }
         let vended = Vended::new(credentials, source);
         let reach = vended.kinds().fold(self.reach.clone(), Reach::with);
-        Self::with(reach, Arc::new(Stores::new(self.stores.properties().clone(), Some(Arc::new(vended)))))
+        let stores = Stores::new(self.stores.properties().clone(), Some(Arc::new(vended)));
+        Self::with(reach, stores, self.left.clone())
     }
 
-    fn with(reach: Reach, stores: Arc<Stores>) -> Self {
+    fn with(reach: Reach, stores: Stores, left: Left) -> Self {
+        let stores = Arc::new(stores);
         let store: Arc<dyn ObjectStore> = Arc::new(Router::new(stores.clone()));
-        Self { file_io: adapter::file_io(reach.clone(), store.clone()), reach, stores, store }
+        Self { file_io: adapter::file_io(reach.clone(), store.clone()), reach, stores, store, left }
     }
 
     /// The files of a table whose metadata file lies at `metadata_location`; if that is no location, where the table says
@@ -144,7 +164,7 @@ impl TableIo {
 
     /// The same storage over connections of its own.
     pub(crate) fn fresh(&self) -> Self {
-        Self::with(self.reach.clone(), Arc::new(self.stores.fresh()))
+        Self::with(self.reach.clone(), self.stores.fresh(), self.left.clone())
     }
 
     /// Access by location string, for metadata files and manifests.
@@ -209,7 +229,7 @@ impl TableIo {
     pub async fn create(&self, location: &str, bytes: Bytes) -> Result<Created> {
         let (kind, path) = self.reach.file(location)?;
         if kind.is_remote() {
-            return create::create(&self.stores, kind, &path, location, bytes).await;
+            return create::create(&self.stores, &self.left, kind, &path, location, bytes).await;
         }
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match self.store.put_opts(&path, bytes.into(), options).await {
@@ -232,6 +252,53 @@ impl TableIo {
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             Err(e) => Err(e).context(|| format!("look for the file '{location}'")),
         }
+    }
+
+    /// Deletes a file that nothing refers to. One that cannot be deleted is noted for [`TableIo::take_left`].
+    pub(crate) async fn delete_or_leave(&self, location: &str) {
+        if let Err(error) = self.delete(location).await {
+            tracing::warn!(%error, location, "a file that nothing refers to is left");
+            self.leave(vec![location.to_owned()]).await;
+        }
+    }
+
+    /// As [`TableIo::delete_or_leave`], of many files.
+    pub(crate) async fn delete_all_or_leave(&self, locations: Vec<String>) {
+        let failed = self.delete_all(&locations).await;
+        if let Some(error) = failed.first() {
+            tracing::warn!(%error, "files that nothing refers to are left");
+            self.leave(locations).await;
+        }
+    }
+
+    /// Notes those of some files that are there, or that nobody can tell of, for [`TableIo::take_left`].
+    pub(crate) async fn leave(&self, locations: Vec<String>) {
+        let mut silent = false;
+        for location in locations {
+            if let Some(path) = local_path(&location).ok().filter(|_| !self.is_remote(&location)) {
+                let files = [path.clone(), staged(path)];
+                let there = files.iter().filter(|file| !matches!(file.try_exists(), Ok(false)));
+                self.note_left(there.map(|file| file.display().to_string()).collect());
+                continue;
+            }
+            // storage that does not answer is not asked a thousand times
+            let there = if silent { None } else { self.exists(&location).await.ok() };
+            silent |= there.is_none();
+            if there != Some(false) {
+                self.note_left(vec![location]);
+            }
+        }
+    }
+
+    /// Notes files, or folders with files, for [`TableIo::take_left`].
+    pub(crate) fn note_left(&self, locations: Vec<String>) {
+        self.left.locations().extend(locations);
+    }
+
+    /// The locations of files that were to be deleted since the last time, may be left, and that nothing refers to: by this
+    /// access to files or by one that was made of it.
+    pub fn take_left(&self) -> Vec<String> {
+        self.left.take()
     }
 
     /// Deletes a file; a missing one is fine.
@@ -338,14 +405,18 @@ impl TableIo {
             return;
         }
         if let Ok(path) = local_path(location) {
-            // object_store stages an upload as `<name>#<number>` before it renames it
-            let mut staged = path.clone().into_os_string();
-            staged.push("#1");
-            let _ = fs::remove_file(staged);
+            let _ = fs::remove_file(staged(path.clone()));
             let _ = fs::remove_file(path);
         }
     }
 }
 
+/// Where object_store stages the upload of a file, `<name>#<number>`, before it renames it.
+fn staged(path: PathBuf) -> PathBuf {
+    let mut staged = path.into_os_string();
+    staged.push("#1");
+    staged.into()
+}
+
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -26,9 +26,24 @@ const SMALL_PARTS: usize = 5_000;
 /// Parts on their way to remote storage at once.
 const PARALLEL: usize = 4;
 
-/// A file being sent. `G` is kept alive until the last step that could make the file appear has ended, whatever becomes of
-/// the job that started it.
-pub(crate) struct Parts<G> {
+/// Told of the steps that make a file appear: they go on whatever becomes of the job that began them.
+pub(crate) trait Guard: Send + 'static {
+    /// Kept alive until the step has ended.
+    type Step: Send + 'static;
+
+    /// A step begins.
+    fn begin(&self) -> Self::Step;
+}
+
+/// Nobody wants to know.
+impl Guard for () {
+    type Step = ();
+
+    fn begin(&self) {}
+}
+
+/// A file being sent.
+pub(crate) struct Parts<G: Guard> {
     store: Arc<dyn ObjectStore>,
     location: String,
     path: Path,
@@ -42,7 +57,7 @@ pub(crate) struct Parts<G> {
     travelling: JoinSet<object_store::Result<()>>,
 }
 
-impl<G: Clone + Send + 'static> Parts<G> {
+impl<G: Guard> Parts<G> {
     /// Starts a file; nothing is written yet.
     pub(crate) fn new(store: Arc<dyn ObjectStore>, path: Path, location: &str, parallel: bool, guard: G) -> Self {
         Self {
@@ -115,7 +130,7 @@ impl<G: Clone + Send + 'static> Parts<G> {
         let upload = match &mut self.upload {
             Some(upload) => upload,
             none => {
-                let begun = begin(self.store.clone(), self.path.clone(), self.guard.clone()).await?;
+                let begun = begin(self.store.clone(), self.path.clone(), self.guard.begin()).await?;
                 none.insert(begun.context(|| format!("create the file '{}'", self.location))?)
             }
         };
@@ -176,10 +191,10 @@ impl<G: Clone + Send + 'static> Parts<G> {
 }
 
 /// Begins an upload in a task of its own, which aborts it if nobody waits for it any more.
-async fn begin<G: Send + 'static>(
+async fn begin(
     store: Arc<dyn ObjectStore>,
     path: Path,
-    guard: G,
+    step: impl Send + 'static,
 ) -> Result<object_store::Result<Box<dyn MultipartUpload>>> {
     let (give, take) = oneshot::channel();
     tokio::spawn(async move {
@@ -189,35 +204,34 @@ async fn begin<G: Send + 'static>(
         {
             tracing::debug!(%error, "cannot abort an upload");
         }
-        drop(guard);
+        drop(step);
     });
     take.await.map_err(|e| Error::new("interrupted", format!("the write was interrupted: {e}")))
 }
 
-/// Runs a step that makes a file appear in a task of its own, which holds the guard: if the job is cancelled half way, the
-/// guard outlives the step.
-async fn detached<G: Clone + Send + 'static, T: Send + 'static>(
-    guard: &G,
-    step: impl Future<Output = T> + Send + 'static,
-) -> Result<T> {
-    let guard = guard.clone();
+/// Runs a step that makes a file appear in a task of its own: if the job is cancelled half way, the guard knows when the step
+/// has ended.
+async fn detached<G: Guard, T: Send + 'static>(guard: &G, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
+    let step = guard.begin();
     let task = tokio::spawn(async move {
-        let result = step.await;
-        drop(guard);
+        let result = work.await;
+        drop(step);
         result
     });
     task.await.map_err(|e| Error::new("interrupted", format!("the write was interrupted: {e}")))
 }
 
-impl<G> Drop for Parts<G> {
+impl<G: Guard> Drop for Parts<G> {
     fn drop(&mut self) {
         self.travelling.abort_all();
         let Some(mut upload) = self.upload.take() else { return };
+        let step = self.guard.begin();
         let abort = async move {
             // dropping an upload of a local file deletes it too; stores elsewhere keep the parts until told
             if let Err(error) = upload.abort().await {
                 tracing::debug!(%error, "cannot abort an upload");
             }
+            drop(step);
         };
         match Handle::try_current() {
             // whose connections could not go on while this thread waits
@@ -230,8 +244,8 @@ impl<G> Drop for Parts<G> {
     }
 }
 
-/// How long a job that was dropped waits for what it must leave in order.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a job that was dropped, or that failed, waits for what it must leave in order.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Does what must be done while nobody may wait for it, on a thread of its own, since the runtime of the one who drops may be
 /// about to end. Returns when it is done, and in time.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use calve_types::{Error, Result};
 
+use super::assume_role;
 use super::location::Kind;
 
 /// The value of a property; one of blanks counts as not given.
@@ -73,11 +74,7 @@ pub(super) fn check_file_io(properties: &BTreeMap<String, String>) -> Result<Opt
 
 /// Options whose meaning would be lost if they were ignored: with them set, files would be kept, protected or reached in
 /// another way than their owner wants.
-const REFUSED: [(&str, &str); 8] = [
-    (
-        "client.assume-role.arn",
-        "take the role before calve starts: AWS_ACCESS_KEY_ID and its siblings, a profile, or a web identity",
-    ),
+const REFUSED: [(&str, &str); 7] = [
     ("s3.acl", "give the bucket a policy instead"),
     ("s3.write.storage-class", "give the bucket a lifecycle rule instead"),
     ("adls.token-credential-provider", "use 'adls.token', a shared key, a SAS token, or AZURE_* variables"),
@@ -124,7 +121,7 @@ pub(super) fn is_anonymous(properties: &BTreeMap<String, String>) -> bool {
 /// Checks that no option asks for what calve does not do with files.
 ///
 /// # Errors
-/// `not-supported`, with the option's name.
+/// `not-supported`, with the option's name; `missing-option`, `invalid-option` for those of a role of AWS.
 pub(super) fn check(properties: &BTreeMap<String, String>) -> Result<()> {
     let refuse = |key: &str| Error::unsupported(format!("option '{key}'"));
     for (key, hint) in REFUSED {
@@ -143,9 +140,13 @@ pub(super) fn check(properties: &BTreeMap<String, String>) -> Result<()> {
     if let Some(class) = given(properties, "client.factory")
         && !class.ends_with("$DefaultAwsClientFactory")
         && !class.ends_with(".AwsClientFactory")
+        && !assume_role::is_asked(properties)
     {
-        return Err(refuse("client.factory").with_hint("leave it out"));
+        return Err(
+            refuse("client.factory").with_hint("leave it out, or use the AssumeRoleAwsClientFactory of Iceberg")
+        );
     }
+    assume_role::check_options(properties)?;
     match properties.keys().find(|key| REFUSED_PREFIXES.iter().any(|prefix| key.starts_with(prefix))) {
         Some(key) => Err(refuse(key).with_hint("leave it out")),
         None => Ok(()),

@@ -9,9 +9,10 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredentialProvide
 use object_store::{ObjectStore, RetryConfig};
 use reqwest::Url;
 
+use super::assume_role;
 use super::aws::{check_region, credentials, region_of_environment};
 use super::http::store_options;
-use super::properties::{first, given, is_anonymous, is_true};
+use super::properties::{given, is_anonymous, is_true};
 use crate::error::Context;
 
 /// Makes the store of a bucket; nothing is contacted.
@@ -43,7 +44,7 @@ pub(super) fn open(
     }
     builder = match vended {
         Some(vended) => builder.with_credentials(vended),
-        None if is_anonymous(properties) => builder.with_skip_signature(true),
+        None if is_anonymous(properties) && !assume_role::is_asked(properties) => builder.with_skip_signature(true),
         None => builder.with_credentials(credentials(properties, &["s3", "client"])?),
     };
     if is_true(properties, "s3.checksum-enabled") {
@@ -88,7 +89,12 @@ fn endpoint(properties: &BTreeMap<String, String>) -> Result<Option<Url>> {
 
 /// The region requests are signed for. Servers other than Amazon's take any.
 fn region(bucket: &str, properties: &BTreeMap<String, String>, endpoint: Option<&Url>) -> Result<String> {
-    let given = first(properties, &["s3.region", "client.region"]).map(str::to_owned).or_else(region_of_environment);
+    // the Java library's clients of a role are in its region
+    let given = given(properties, "s3.region")
+        .or_else(|| assume_role::region(properties))
+        .or_else(|| given(properties, "client.region"))
+        .map(str::to_owned)
+        .or_else(region_of_environment);
     let region = match (given, endpoint) {
         (Some(region), _) => region,
         (None, Some(_)) => "us-east-1".to_owned(),

@@ -25,7 +25,7 @@ pub async fn partitions(table: &Table) -> Result<Option<BTreeSet<String>>> {
             Error::new("invalid-table", format!("there is no partition spec {}", manifest.partition_spec_id))
         })?;
         let (_, types) = partition_type(metadata, spec)?;
-        let entries = table.entries_once(manifest).await?;
+        let entries = table.entries_once(manifest, None).await?;
         found.extend(entries.iter().filter(|e| e.is_alive()).map(|e| name(e.data_file(), spec, &types)));
     }
     Ok(Some(found))

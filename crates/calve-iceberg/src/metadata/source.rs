@@ -188,7 +188,8 @@ fn lines(
     let read = wanted.map_ok(move |manifest| {
         let table = table.clone();
         let spec_id = manifest.partition_spec_id;
-        let task = async move { SpawnedTask::spawn(async move { table.entries_once(&manifest).await }).join().await };
+        let task =
+            async move { SpawnedTask::spawn(async move { table.entries_once(&manifest, None).await }).join().await };
         async move { Ok((spec_id, task.await.map_err(Error::internal)??)) }
     });
     let batches = move |(spec_id, entries): (i32, Arc<Vec<ManifestEntryRef>>)| {

@@ -10,7 +10,9 @@ use calve_types::{Error, Result};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::{StreamExt, TryStreamExt, stream};
-use iceberg::spec::{DataFile, ManifestEntryRef, NestedField, NestedFieldRef, PrimitiveType, Type};
+use iceberg::spec::{
+    DataFile, Datum, ManifestEntryRef, NestedField, NestedFieldRef, PrimitiveLiteral, PrimitiveType, Type,
+};
 use object_store::ObjectStoreExt;
 use roaring::RoaringTreemap;
 use tokio::sync::OnceCell;
@@ -18,7 +20,7 @@ use tokio::sync::OnceCell;
 use super::context::{ScanContext, field_of_any_schema, plain_field};
 use super::formats::columns_of;
 use super::guard::guarded;
-use super::keytable::KeyTable;
+use super::keytable::{Expected, KeyTable};
 use super::reader;
 
 /// How many delete files are read at a time.
@@ -194,9 +196,14 @@ impl KeyDeletes {
         let fields = self.ids.iter().map(|id| field_of_any_schema(&context.table, *id)).collect::<Result<Vec<_>>>()?;
         let types = fields.iter().map(|f| Ok(plain_field(f)?.data_type().clone())).collect::<Result<Vec<_>>>()?;
         let memory = MemoryConsumer::new("equality deletes").register(&context.pool);
-        let mut table = KeyTable::new(&types)?;
         let after = self.needed_after.load(Ordering::Relaxed);
         let files: Vec<_> = self.files.iter().filter(|f| f.sequence > after).cloned().collect();
+        let mut expected = expected(&self.ids, &files);
+        if memory.try_resize(expected.bytes()).is_err() {
+            // what was never checked may be wrong
+            expected.range = None;
+        }
+        let mut table = KeyTable::new(&types, expected)?;
         let fields: Arc<[NestedFieldRef]> = fields.into();
         let mut loads = concurrently(context, &files, move |context, file| {
             let fields = fields.clone();
@@ -209,6 +216,21 @@ impl KeyDeletes {
             }
         }
         Ok(Loaded { value: table, _memory: memory })
+    }
+}
+
+/// What the entries of delete files say of their keys.
+fn expected(ids: &[i32], files: &[DeleteFile]) -> Expected {
+    let bound = |bounds: &HashMap<i32, Datum>| match bounds.get(ids.first()?)?.literal() {
+        PrimitiveLiteral::Int(value) => Some(i64::from(*value)),
+        PrimitiveLiteral::Long(value) => Some(*value),
+        _ => None,
+    };
+    let ranges = files.iter().map(|f| Some((bound(f.file().lower_bounds())?, bound(f.file().upper_bounds())?)));
+    Expected {
+        rows: files.iter().map(|f| f.file().record_count()).fold(0, u64::saturating_add),
+        range: ranges.reduce(|a, b| a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)))).flatten(),
+        sequences: files.iter().map(|f| f.sequence).collect(),
     }
 }
 
@@ -267,7 +289,7 @@ async fn load_positions(context: Arc<ScanContext>, file: DeleteFile) -> Result<H
     Ok(all)
 }
 
-fn position_fields() -> [NestedFieldRef; 2] {
+pub(crate) fn position_fields() -> [NestedFieldRef; 2] {
     let field = |id, name, of| Arc::new(NestedField::required(id, name, Type::Primitive(of)));
     [field(FILE_PATH, "file_path", PrimitiveType::String), field(POSITION, "pos", PrimitiveType::Long)]
 }
@@ -310,7 +332,11 @@ async fn deletion_vector(context: &ScanContext, file: &DataFile) -> Result<Roari
     Ok(parsed)
 }
 
-fn parse_vector(blob: &[u8]) -> Result<RoaringTreemap, String> {
+/// The positions in the blob of a deletion vector.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn parse_vector(blob: &[u8]) -> Result<RoaringTreemap, String> {
     let (length, rest) = blob.split_first_chunk::<4>().ok_or("cut off")?;
     let (checked, checksum) = rest.split_last_chunk::<4>().ok_or("cut off")?;
     if u32::from_be_bytes(*length) as usize != checked.len() {

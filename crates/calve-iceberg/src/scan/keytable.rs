@@ -3,7 +3,7 @@
 use std::hash::BuildHasher;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder, UInt32Array};
-use arrow::buffer::BooleanBuffer;
+use arrow::buffer::{BooleanBuffer, ScalarBuffer};
 use arrow::datatypes::{
     DataType as ArrowType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
     Time64MicrosecondType, TimeUnit, TimestampMicrosecondType, TimestampNanosecondType,
@@ -11,8 +11,8 @@ use arrow::datatypes::{
 use arrow::row::{RowConverter, SortField};
 use calve_types::{Error, Result};
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use hashbrown::{HashMap, HashTable};
 
 use crate::error::Context;
 
@@ -25,14 +25,52 @@ pub(crate) enum KeyTable {
     Rows(Box<Rows>),
 }
 
-/// Integers to sequence numbers.
+/// What is known of the deleted keys before they are read.
+#[derive(Debug, Default)]
+pub(crate) struct Expected {
+    /// How many rows the delete files have.
+    pub(crate) rows: u64,
+    /// The least and the greatest key, if it is a number and all files say.
+    pub(crate) range: Option<(i64, i64)>,
+    /// The sequence numbers of the files.
+    pub(crate) sequences: Vec<i64>,
+}
+
+impl Expected {
+    /// Bytes that a table takes from the beginning, at most.
+    pub(crate) fn bytes(&self) -> usize {
+        self.places().saturating_mul(size_of::<u16>())
+    }
+
+    /// How many numbers stand in a row: those of the range, where they are dense.
+    fn places(&self) -> usize {
+        let (first, last) = self.range.unwrap_or((0, -1));
+        let places = last.checked_sub(first).and_then(|span| u64::try_from(span.checked_add(1)?).ok()).unwrap_or(0);
+        let dense = places <= self.rows.saturating_mul(PLACES_PER_KEY) && self.sequences.len() < usize::from(u16::MAX);
+        usize::try_from(places).ok().filter(|places| dense && *places <= MOST_PLACES).unwrap_or(0)
+    }
+}
+
+/// Integers to the newest sequence number they were deleted with, which is kept as its [`Numbers::rank`].
 #[derive(Debug)]
 pub(crate) struct Numbers {
-    deleted: HashMap<i64, i64, RandomState>,
-    null: Option<i64>,
-    min: i64,
-    max: i64,
+    /// The ranks of the numbers from `first` on, where keys are dense: data files are often sorted by their keys, and their
+    /// ranks are then read one after the other.
+    ranks: Vec<u16>,
+    first: i64,
+    /// All other numbers, found by hash.
+    others: HashTable<(i64, u32)>,
+    state: RandomState,
+    null: u32,
+    /// Ascending.
+    sequences: Vec<i64>,
 }
+
+/// Numbers stand in a row of ranks if that has at most so many places for each: in `others` one takes 20 to 40 bytes.
+const PLACES_PER_KEY: u64 = 24;
+
+/// No more, whatever is expected: a damaged manifest may promise more rows than there is memory.
+const MOST_PLACES: usize = 1 << 28;
 
 /// Row-format keys to sequence numbers.
 #[derive(Debug)]
@@ -53,11 +91,11 @@ struct RowEntry {
 }
 
 impl KeyTable {
-    /// An empty table for key columns of these types.
+    /// An empty table for key columns of these types. What is expected may be wrong, but for the sequence numbers.
     ///
     /// # Errors
     /// `not-supported` for types that cannot be keys.
-    pub(crate) fn new(types: &[ArrowType]) -> Result<Self> {
+    pub(crate) fn new(types: &[ArrowType], expected: Expected) -> Result<Self> {
         if let [
             ArrowType::Int32
             | ArrowType::Int64
@@ -66,8 +104,7 @@ impl KeyTable {
             | ArrowType::Timestamp(TimeUnit::Microsecond | TimeUnit::Nanosecond, _),
         ] = types
         {
-            let (min, max) = (i64::MAX, i64::MIN);
-            return Ok(Self::Numbers(Numbers { deleted: HashMap::default(), null: None, min, max }));
+            return Ok(Self::Numbers(Numbers::new(expected)));
         }
         if let Some(other) = types.iter().find(|t| t.is_nested()) {
             return Err(Error::unsupported(format!("equality deletes by a column of type {other}")));
@@ -86,7 +123,7 @@ impl KeyTable {
     /// Bytes of memory in use.
     pub(crate) fn size(&self) -> usize {
         match self {
-            Self::Numbers(table) => table.deleted.allocation_size(),
+            Self::Numbers(table) => table.others.allocation_size() + table.ranks.capacity() * size_of::<u16>(),
             Self::Rows(table) => {
                 table.bytes.capacity()
                     + table.entries.capacity() * size_of::<RowEntry>()
@@ -121,33 +158,61 @@ impl KeyTable {
 }
 
 impl Numbers {
+    fn new(expected: Expected) -> Self {
+        let (ranks, first) = (vec![0; expected.places()], expected.range.map_or(0, |(first, _)| first));
+        let mut sequences = expected.sequences;
+        sequences.sort_unstable();
+        sequences.dedup();
+        let (others, state) = (HashTable::new(), RandomState::default());
+        Self { ranks, first, others, state, null: 0, sequences }
+    }
+
+    /// How many sequence numbers of deletes are not greater.
+    fn rank(&self, sequence: i64) -> u32 {
+        u32::try_from(self.sequences.partition_point(|s| *s <= sequence)).unwrap_or(u32::MAX)
+    }
+
+    /// The place of a number in the row of ranks; too large if it has none.
+    fn place(&self, key: i64) -> usize {
+        usize::try_from(key.wrapping_sub(self.first) as u64).unwrap_or(usize::MAX)
+    }
+
     fn add(&mut self, keys: &Integers, sequence: i64) {
-        self.deleted.reserve(keys.values.len());
+        let rank = self.rank(sequence);
+        // there is no row of ranks where it does not fit
+        let small = u16::try_from(rank).unwrap_or(u16::MAX);
+        let nullable = keys.array.null_count() > 0;
         for (i, key) in keys.values.iter().enumerate() {
-            if keys.array.is_null(i) {
-                self.null = self.null.max(Some(sequence));
-                continue;
+            let place = self.place(*key);
+            if nullable && keys.array.is_null(i) {
+                self.null = rank.max(self.null);
+            } else if let Some(newest) = self.ranks.get_mut(place) {
+                *newest = small.max(*newest);
+            } else {
+                let hash = self.state.hash_one(key);
+                let state = &self.state;
+                let entry = self.others.entry(hash, |(other, _)| other == key, |(other, _)| state.hash_one(other));
+                let (_, newest) = entry.or_insert((*key, rank)).into_mut();
+                *newest = rank.max(*newest);
             }
-            self.min = self.min.min(*key);
-            self.max = self.max.max(*key);
-            let newest = self.deleted.entry(*key).or_insert(sequence);
-            *newest = sequence.max(*newest);
         }
     }
 
     fn live(&self, keys: &Integers, sequence: i64) -> Option<BooleanArray> {
+        let rank = self.rank(sequence);
         let nullable = keys.array.null_count() > 0;
         let mut all = true;
         let live = BooleanBuffer::collect_bool(keys.values.len(), |i| {
             let Some(key) = keys.values.get(i) else { return true };
             let newest = if nullable && keys.array.is_null(i) {
                 self.null
-            } else if *key < self.min || *key > self.max {
-                None
+            } else if let Some(newest) = self.ranks.get(self.place(*key)) {
+                u32::from(*newest)
             } else {
-                self.deleted.get(key).copied()
+                let hash = self.state.hash_one(key);
+                self.others.find(hash, |(other, _)| other == key).map_or(0, |(_, rank)| *rank)
             };
-            let lives = newest.is_none_or(|newest| newest <= sequence);
+            let lives = newest <= rank;
             all &= lives;
             lives
         });
@@ -229,7 +294,7 @@ impl RowEntry {
 
 struct Integers {
     array: ArrayRef,
-    values: Vec<i64>,
+    values: ScalarBuffer<i64>,
 }
 
 fn numbers(columns: &[ArrayRef]) -> Result<Integers> {
@@ -237,13 +302,13 @@ fn numbers(columns: &[ArrayRef]) -> Result<Integers> {
     let values = match array.data_type() {
         ArrowType::Int32 => array.as_primitive::<Int32Type>().values().iter().map(|v| i64::from(*v)).collect(),
         ArrowType::Date32 => array.as_primitive::<Date32Type>().values().iter().map(|v| i64::from(*v)).collect(),
-        ArrowType::Int64 => array.as_primitive::<Int64Type>().values().to_vec(),
-        ArrowType::Time64(TimeUnit::Microsecond) => array.as_primitive::<Time64MicrosecondType>().values().to_vec(),
+        ArrowType::Int64 => array.as_primitive::<Int64Type>().values().clone(),
+        ArrowType::Time64(TimeUnit::Microsecond) => array.as_primitive::<Time64MicrosecondType>().values().clone(),
         ArrowType::Timestamp(TimeUnit::Microsecond, _) => {
-            array.as_primitive::<TimestampMicrosecondType>().values().to_vec()
+            array.as_primitive::<TimestampMicrosecondType>().values().clone()
         }
         ArrowType::Timestamp(TimeUnit::Nanosecond, _) => {
-            array.as_primitive::<TimestampNanosecondType>().values().to_vec()
+            array.as_primitive::<TimestampNanosecondType>().values().clone()
         }
         other => return Err(Error::internal(format!("a key of type {other} is not a number"))),
     };
@@ -310,23 +375,32 @@ mod tests {
     fn only_deletes_with_a_greater_sequence_number_hit() {
         let ids = |v: Vec<Option<i64>>| -> ArrayRef { Arc::new(Int64Array::from(v)) };
         let names = |v: Vec<Option<&str>>| -> ArrayRef { Arc::new(StringArray::from(v)) };
-        let mut numbers = KeyTable::new(&[ArrowType::Int64]).unwrap();
-        let mut rows = KeyTable::new(&[ArrowType::Int64, ArrowType::Utf8]).unwrap();
+        let expected = |range| Expected { rows: 4, range, sequences: vec![3, 5, 3, 4] };
+        // dense ones, sparse ones, and one that lies outside of what was promised
+        let ranges = [Some((1, 2)), None, Some((2, 2)), Some((i64::MIN, i64::MAX)), Some((2, 1))];
+        let mut tables: Vec<_> =
+            ranges.into_iter().map(|range| KeyTable::new(&[ArrowType::Int64], expected(range)).unwrap()).collect();
+        let mut rows = KeyTable::new(&[ArrowType::Int64, ArrowType::Utf8], expected(None)).unwrap();
         for (sequence, id) in [(3, Some(1)), (5, Some(2)), (3, Some(2)), (4, None)] {
-            numbers.add(&[ids(vec![id])], sequence).unwrap();
+            for table in &mut tables {
+                table.add(&[ids(vec![id])], sequence).unwrap();
+            }
             rows.add(&[ids(vec![id]), names(vec![Some("a")])], sequence).unwrap();
         }
-        let some = ids(vec![Some(1), Some(2), None, Some(7)]);
-        let pair = [some.clone(), names(vec![Some("a"); 4])];
+        let some = ids(vec![Some(1), Some(2), None, Some(7), Some(i64::MIN), Some(i64::MAX)]);
+        let pair = [some.clone(), names(vec![Some("a"); 6])];
         for (sequence, expected) in [
-            (2, [false, false, false, true]),
-            (3, [true, false, false, true]),
-            (4, [true, false, true, true]),
-            (5, [true, true, true, true]),
+            (2, [false, false, false, true, true, true]),
+            (3, [true, false, false, true, true, true]),
+            (4, [true, false, true, true, true, true]),
+            (5, [true, true, true, true, true, true]),
         ] {
-            assert_eq!(live(&numbers, std::slice::from_ref(&some), sequence), expected, "{sequence}");
+            for table in &tables {
+                assert_eq!(live(table, std::slice::from_ref(&some), sequence), expected, "{sequence} {table:?}");
+            }
             assert_eq!(live(&rows, &pair, sequence), expected, "{sequence}");
         }
-        assert_eq!(live(&rows, &[some, names(vec![Some("b"), None, None, Some("a")])], 0), [true; 4]);
+        let other = names(vec![Some("b"), None, None, Some("a"), None, None]);
+        assert_eq!(live(&rows, &[some, other], 0), [true; 6]);
     }
 }

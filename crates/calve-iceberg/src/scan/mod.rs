@@ -11,7 +11,7 @@
 mod access;
 mod adapter;
 mod appends;
-mod avro;
+pub(crate) mod avro;
 mod chosen;
 mod context;
 mod convert;
@@ -36,7 +36,6 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use avro::avro_header;
 pub(crate) use chosen::ChosenFiles;
 pub(crate) use context::ScanContext;
 pub(crate) use convert::in_millis;
@@ -51,5 +50,15 @@ pub(crate) use prune::Pruner;
 pub(crate) use reader::{open as open_parquet, unreadable_because};
 pub(crate) use rows::row_fields;
 pub use rows::{RowColumn, provider_with};
+
+/// What only `crate::fuzzing` sees.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzed {
+    pub(crate) use super::avro::AvroFile;
+    pub(crate) use super::deletes::{parse_vector, position_fields};
+    pub(crate) use super::formats::Rows;
+    pub(crate) use super::guard::guarded;
+    pub(crate) use super::orc::OrcFile;
+}
 
 use crate::error::external;

@@ -1,6 +1,6 @@
 //! From a snapshot to the data files to read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use calve_types::{Error, Result};
@@ -19,7 +19,7 @@ use super::deletes::FileDeletes;
 use super::guard::guarded;
 use super::prune::{Pruner, kept};
 use super::reader;
-use crate::table::{RESTORE, Table, without_metrics};
+use crate::table::{RESTORE, Table};
 
 /// Of more data files than this, only the metrics are kept that planning looks at: those of one file with a few dozen
 /// columns take some kilobytes. DataFusion is not told of bounds then, by which it would choose the sides of joins.
@@ -190,32 +190,12 @@ pub(super) async fn live_entries(
 }
 
 async fn load(table: &Table, manifest: &ManifestFile, columns: Option<&HashSet<i32>>) -> Result<Vec<ManifestEntryRef>> {
-    let Some(columns) = columns else {
-        return Ok(table.entries(manifest).await?.iter().filter(|e| e.is_alive()).cloned().collect());
+    let entries = match columns {
+        None => table.entries(manifest).await?,
+        // so many entries would only push each other out of the cache
+        Some(_) => table.entries_once(manifest, columns).await?,
     };
-    // so many entries would only push each other out of the cache
-    let entries = table.entries_once(manifest).await?;
-    let live = entries.iter().filter(|e| e.is_alive());
-    live.map(|entry| with_metrics_of(entry, manifest.partition_spec_id, columns)).collect()
-}
-
-/// The entry with the metrics of some columns only.
-fn with_metrics_of(entry: &ManifestEntry, spec_id: i32, columns: &HashSet<i32>) -> Result<ManifestEntryRef> {
-    fn some<V: Clone>(all: &HashMap<i32, V>, columns: &HashSet<i32>) -> HashMap<i32, V> {
-        columns.iter().filter_map(|id| Some((*id, all.get(id)?.clone()))).collect()
-    }
-    let file = entry.data_file();
-    let built = without_metrics(file, spec_id)
-        .null_value_counts(some(file.null_value_counts(), columns))
-        .nan_value_counts(some(file.nan_value_counts(), columns))
-        .lower_bounds(some(file.lower_bounds(), columns))
-        .upper_bounds(some(file.upper_bounds(), columns))
-        .build();
-    let data_file =
-        built.map_err(|e| Error::internal(format!("cannot copy the entry of file '{}': {e}", file.file_path())))?;
-    let (snapshot_id, sequence_number) = (entry.snapshot_id, entry.sequence_number);
-    let (status, file_sequence_number) = (entry.status(), entry.file_sequence_number);
-    Ok(Arc::new(ManifestEntry { status, snapshot_id, sequence_number, file_sequence_number, data_file }))
+    Ok(entries.iter().filter(|e| e.is_alive()).cloned().collect())
 }
 
 fn damaged_manifest(path: &str) -> Error {

@@ -82,7 +82,7 @@ impl CompleteDeletes for PositionUpsert {
 
     async fn complete(&self, base: &Table) -> Result<Completed> {
         self.check_unchanged(base)?;
-        let files = Uncommitted::new(self.table.io().clone());
+        let files = Uncommitted::new(&self.table);
         match self.delete(base, &files).await {
             Ok(found) => {
                 files.keep();

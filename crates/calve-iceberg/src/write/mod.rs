@@ -57,12 +57,16 @@ mod transform;
 mod upload;
 mod upsert;
 
-pub(crate) use avro::{avro_name, write_avro_header};
+pub(crate) use avro::avro_name;
+#[cfg(test)]
+pub(crate) use avro::write_avro_header;
 pub use job::WriteProgress;
 pub use omitted::OmittedDeletes;
 pub use options::{DistributionMode, EqualityDeletes, UpsertMode, WriteOptions};
 pub use output::Written;
 pub(crate) use partition::human;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use position_deletes::vector;
 pub use prepare::{Writer, check, prepare};
 pub use row_level::{RowLevel, RowLevelCommand, RowLevelMode, RowLevelOptions, RowLevelWritten};
 pub(crate) use row_level_whole::WholeFiles;

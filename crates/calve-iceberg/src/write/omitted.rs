@@ -41,7 +41,7 @@ impl CompleteDeletes for OmittedDeletes {
     /// Deletes every key of the files, whatever `base` holds: the commit may have to be tried on yet another version.
     /// That is what Flink writes from the start, and it hits only rows older than the commit.
     async fn complete(&self, base: &Table) -> Result<Completed> {
-        let files = Uncommitted::new(self.table.io().clone());
+        let files = Uncommitted::new(&self.table);
         match self.write(base, &files).await {
             Ok(deletes) => {
                 files.keep();

@@ -89,7 +89,8 @@ impl Written {
         })
     }
 
-    /// Deletes the files after their commit was definitely rejected. What cannot be deleted is logged.
+    /// Deletes the files after their commit was definitely rejected. [`crate::TableIo::take_left`] has what cannot be
+    /// deleted.
     pub async fn discard(self, table: &Table) {
         tracing::debug!(table = %table.ident(), files = self.data.len() + self.deletes.len(), "discarding files");
         self.files.delete().await;

@@ -219,7 +219,7 @@ async fn vector_file(
 }
 
 /// The blob of a deletion vector: length of what is checked, magic, bitmap, checksum (Puffin spec).
-fn vector(positions: &RoaringTreemap) -> Result<Vec<u8>> {
+pub(crate) fn vector(positions: &RoaringTreemap) -> Result<Vec<u8>> {
     let mut checked = VECTOR_MAGIC.to_vec();
     positions.serialize_into(&mut checked).context(|| "write a deletion vector")?;
     let length = u32::try_from(checked.len()).map_err(|_| Error::internal("a deletion vector of more than 4 GiB"))?;

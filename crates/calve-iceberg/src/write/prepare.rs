@@ -26,7 +26,7 @@ use super::sort_key::SortKey;
 use super::upload::Uncommitted;
 use super::upsert::{Upsert, key_columns};
 use crate::error::external;
-use crate::manifest_names;
+use crate::manifest;
 use crate::table::Table;
 
 impl Job {
@@ -113,7 +113,7 @@ pub fn check(table: &Table, options: &WriteOptions) -> Result<()> {
     check_upsert(table, options)?;
     // what calve does not write in the files' format
     FileKind::data(table, options)?;
-    manifest_names::writable(metadata.default_partition_spec())?;
+    manifest::writable(metadata.default_partition_spec())?;
     key_columns(schema, &options.key)?;
     Locations::new(table)?;
     Partitioner::new(metadata.default_partition_spec(), schema, schema.as_struct().fields())?;
@@ -293,7 +293,7 @@ impl Writer {
     /// Errors of the input; `io`; `null-in-not-null` and `invalid-value` for rows that cannot be written. Every file
     /// is deleted then, as it is if the future is dropped.
     pub async fn write(self, input: SendableRecordBatchStream, progress: Arc<WriteProgress>) -> Result<Written> {
-        let files = Uncommitted::new(self.table.io().clone());
+        let files = Uncommitted::new(&self.table);
         let result = self.write_files(input, progress, &files).await;
         if result.is_err() {
             files.delete().await;

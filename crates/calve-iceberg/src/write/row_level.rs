@@ -204,7 +204,7 @@ impl RowLevel {
         progress: Arc<WriteProgress>,
         stop: watch::Receiver<bool>,
     ) -> Result<RowLevelWritten> {
-        let files = Uncommitted::new(self.table.io().clone());
+        let files = Uncommitted::new(&self.table);
         let result = self.write_files(changes, has_values, state, progress, stop, &files).await;
         if result.is_err() {
             files.delete().await;
@@ -435,7 +435,8 @@ impl RowLevelWritten {
         })
     }
 
-    /// Deletes the files after their commit was definitely rejected. What cannot be deleted is logged.
+    /// Deletes the files after their commit was definitely rejected. [`crate::TableIo::take_left`] has what cannot be
+    /// deleted.
     pub async fn discard(self) {
         self.files.delete().await;
     }

@@ -68,7 +68,8 @@ fn levels(catalog: &dyn Catalog, database: &str) -> Vec<String> {
     catalog.namespace(database).unwrap().to_vec()
 }
 
-fn creation(with: &[(&str, &str)]) -> TableCreation {
+/// A table of one column, `id`.
+pub fn creation(with: &[(&str, &str)]) -> TableCreation {
     let columns = [("id".to_owned(), LogicalType::BigInt.not_null(), None)];
     let quick = [("commit.retry.min-wait-ms", "1"), ("commit.retry.num-retries", "100")];
     TableCreation {
@@ -86,7 +87,8 @@ async fn table(sessions: &Sessions, database: &str, with: &[(&str, &str)]) -> Re
     catalog.create_table(&catalog.ident(database, "t")?, creation(with)).await
 }
 
-fn set(key: &str, value: &str) -> Vec<TableUpdate> {
+/// Sets a property of a table.
+pub fn set(key: &str, value: &str) -> Vec<TableUpdate> {
     vec![TableUpdate::SetProperties { updates: HashMap::from([(key.to_owned(), value.to_owned())]) }]
 }
 
@@ -113,7 +115,8 @@ async fn change(
     panic!("a thousand conflicts");
 }
 
-async fn append(catalog: &dyn Catalog, ident: &TableIdent, ids: Range<i64>) -> Result<()> {
+/// Appends a range of ids to a table.
+pub async fn append(catalog: &dyn Catalog, ident: &TableIdent, ids: Range<i64>) -> Result<()> {
     let table = load(catalog, ident).await?;
     let schema = to_arrow(table.metadata().current_schema())?;
     let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(Int64Array::from_iter_values(ids))]).unwrap();
@@ -125,7 +128,8 @@ async fn append(catalog: &dyn Catalog, ident: &TableIdent, ids: Range<i64>) -> R
     commit(catalog, &table, "main", written.to_operation(), &job).await.map(drop)
 }
 
-async fn ids(catalog: &dyn Catalog, ident: &TableIdent) -> Result<Vec<i64>> {
+/// The ids in a table, sorted.
+pub async fn ids(catalog: &dyn Catalog, ident: &TableIdent) -> Result<Vec<i64>> {
     let table = load(catalog, ident).await?;
     let options = ScanOptions::resolve(&table, &BTreeMap::new(), &BTreeMap::new())?;
     let rows = SessionContext::new().read_table(provider(table, options)?).unwrap().collect().await.unwrap();
@@ -135,7 +139,8 @@ async fn ids(catalog: &dyn Catalog, ident: &TableIdent) -> Result<Vec<i64>> {
     Ok(ids)
 }
 
-async fn files(table: &Table) -> Result<Vec<String>> {
+/// The files in a table's folder.
+pub async fn files(table: &Table) -> Result<Vec<String>> {
     let listed: Vec<_> = table.io().list(table.metadata().location())?.try_collect().await?;
     Ok(listed.into_iter().map(|file| file.location).collect())
 }

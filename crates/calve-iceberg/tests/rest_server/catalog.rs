@@ -21,6 +21,7 @@ struct Entry {
 }
 
 /// All there is.
+#[derive(Clone)]
 pub struct Tables {
     warehouse: String,
     namespaces: BTreeMap<Levels, BTreeMap<String, String>>,
@@ -137,7 +138,10 @@ impl Tables {
         if self.tables.contains_key(&(levels.clone(), table.clone())) {
             return exists(&format!("Table {table}"));
         }
+        let body_stages = body["stage-create"].as_bool() == Some(true);
         match self.build(&levels, &table, body) {
+            // what is staged is not kept
+            Ok(metadata) if body_stages => Answer::json(200, &json!({"metadata": metadata})),
             Ok(metadata) => {
                 let entry = self.publish(metadata, 0);
                 self.tables.insert((levels, table), entry.clone());
@@ -189,7 +193,7 @@ impl Tables {
         let key = (levels(name), table.to_owned());
         match self.next(&key, &body) {
             Ok(metadata) => {
-                let version = self.tables[&key].version + 1;
+                let version = self.tables.get(&key).map_or(0, |entry| entry.version + 1);
                 let entry = self.publish(metadata, version);
                 self.tables.insert(key, entry.clone());
                 Answer::json(200, &json!({"metadata": entry.metadata, "metadata-location": entry.location}))
@@ -200,17 +204,27 @@ impl Tables {
 
     /// The metadata after a commit, if it may be made.
     fn next(&self, key: &(Levels, String), body: &Value) -> Result<TableMetadata, Answer> {
-        let entry = self.tables.get(key).ok_or_else(|| no_table(&key.0, &key.1))?;
         let wrong = |why: String| error(400, "BadRequestException", &why);
         let requirements: Vec<TableRequirement> =
             serde_json::from_value(body["requirements"].clone()).map_err(|e| wrong(e.to_string()))?;
         let updates: Vec<TableUpdate> =
             serde_json::from_value(body["updates"].clone()).map_err(|e| wrong(e.to_string()))?;
+        let entry = self.tables.get(key);
+        let creates = requirements.iter().any(|requirement| matches!(requirement, TableRequirement::NotExist));
+        if !creates && entry.is_none() {
+            return Err(no_table(&key.0, &key.1));
+        }
+        if !self.namespaces.contains_key(&key.0) {
+            return Err(no_namespace(&key.0));
+        }
         for requirement in requirements {
-            let checked = requirement.check(Some(&entry.metadata));
+            let checked = requirement.check(entry.map(|entry| &entry.metadata));
             checked.map_err(|e| error(409, "CommitFailedException", &e.to_string()))?;
         }
-        let builder = entry.metadata.clone().into_builder(Some(entry.location.clone()));
+        let builder = match entry {
+            Some(entry) => entry.metadata.clone().into_builder(Some(entry.location.clone())),
+            None => nothing(&updates).map_err(wrong)?,
+        };
         let built = updates.into_iter().try_fold(builder, |builder, update| update.apply(builder));
         let built = built.and_then(TableMetadataBuilder::build).map_err(|e| wrong(e.to_string()))?;
         Ok(built.metadata)
@@ -229,7 +243,7 @@ impl Tables {
             }
         }
         for (key, metadata) in prepared {
-            let version = self.tables[&key].version + 1;
+            let version = self.tables.get(&key).map_or(0, |entry| entry.version + 1);
             let entry = self.publish(metadata, version);
             self.tables.insert(key, entry);
         }
@@ -259,6 +273,24 @@ impl Tables {
         self.tables.insert(destination, entry);
         Answer::empty(204)
     }
+}
+
+/// A table that updates are to make out of nothing: with the schema, the spec and the place that they name.
+fn nothing(updates: &[TableUpdate]) -> Result<TableMetadataBuilder, String> {
+    let (mut schema, mut spec, mut order, mut place, mut version) = (None, None, None, None, FormatVersion::V2);
+    for update in updates {
+        match update {
+            TableUpdate::AddSchema { schema: added, .. } => schema = Some(added.clone()),
+            TableUpdate::AddSpec { spec: added } => spec = Some(added.clone()),
+            TableUpdate::AddSortOrder { sort_order } => order = Some(sort_order.clone()),
+            TableUpdate::SetLocation { location } => place = Some(location.clone()),
+            TableUpdate::UpgradeFormatVersion { format_version } => version = *format_version,
+            _ => {}
+        }
+    }
+    let (Some(schema), Some(place)) = (schema, place) else { return Err("no schema, or no location".to_owned()) };
+    let (spec, order) = (spec.unwrap_or_default(), order.unwrap_or_else(SortOrder::unsorted_order));
+    TableMetadataBuilder::new(schema, spec, order, place, version, HashMap::new()).map_err(|e| e.to_string())
 }
 
 fn shown(entry: &Entry) -> Answer {

@@ -60,6 +60,7 @@ impl Request {
 }
 
 /// An answer.
+#[derive(Clone)]
 pub struct Answer {
     pub status: u16,
     pub body: Option<Value>,

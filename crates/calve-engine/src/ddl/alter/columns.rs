@@ -1,11 +1,9 @@
 //! ADD and MODIFY of columns: their kinds and places.
 
-use std::sync::Arc;
-
-use calve_planner::catalog::{Column, ColumnKind};
 use calve_sql::{ColumnDef, ColumnPosition};
-use calve_types::{Error, LogicalType, Result};
+use calve_types::{Error, Result};
 
+use super::super::define::declared_column;
 use super::refused;
 use crate::catalogs::object::DefinedColumn;
 
@@ -80,20 +78,9 @@ pub(super) fn put(
 
 /// The column that a statement declares; its comment stays if the statement has none.
 fn defined(declared: &ColumnDef, old: Option<&DefinedColumn>) -> Result<DefinedColumn> {
-    let (kind, data_type) = match &declared.kind {
-        calve_sql::ColumnKind::Physical { data_type, .. } => (ColumnKind::Physical, data_type.clone()),
-        calve_sql::ColumnKind::Metadata { data_type, key, is_virtual } => {
-            let key = key.clone().unwrap_or_else(|| declared.name.value.clone());
-            (ColumnKind::Metadata { key, is_virtual: *is_virtual }, data_type.clone())
-        }
-        // its type shows when all columns it may name are known
-        calve_sql::ColumnKind::Computed(expr) => {
-            (ColumnKind::Computed(Arc::from(expr.clone())), LogicalType::Null.nullable())
-        }
-        calve_sql::ColumnKind::OfQuery => return Err(Error::internal("a column without a type")),
-    };
+    let column = declared_column(declared).ok_or_else(|| Error::internal("a column without a type"))?;
     let comment = declared.comment.clone().or_else(|| old.and_then(|old| old.comment.clone()));
-    Ok(DefinedColumn { column: Column { name: declared.name.value.clone(), data_type, kind }, comment })
+    Ok(DefinedColumn { column, comment })
 }
 
 fn suggest(error: Error, name: &str, columns: &[DefinedColumn]) -> Error {

@@ -20,6 +20,7 @@ use calve_types::{Error, Result};
 use super::super::define::{as_flink_keeps, refuse_in_iceberg};
 use super::super::table::transform;
 use super::{beyond_flink, definition};
+use crate::catalogs::Catalogs;
 use crate::catalogs::object::{DefinedColumn, TableDef};
 use crate::check::rules::option_warnings;
 use crate::definition::of_entry;
@@ -40,30 +41,52 @@ pub(super) async fn alter(
     warnings: &mut Vec<Warning>,
 ) -> Result<()> {
     let resolved = Resolved::load(&session.catalogs, &session.options, vec![]).await?;
-    let streaming = session.options.is_streaming();
-    let changes = |base: &Table| {
-        let entry = iceberg_entry(path.clone(), catalog.clone(), base.clone(), BTreeMap::new())?;
+    let asked = Asked {
+        statement: statement.clone(),
+        path: path.clone(),
+        catalog: catalog.clone(),
+        streaming: session.options.is_streaming(),
+    };
+    let checked = asked.changes(table, &resolved).and_then(|changes| alter::check(table, &changes));
+    checked.map_err(|e| e.at(statement.name.span))?;
+    let (table, options, dry) = (table.clone(), session.options.clone(), session.dry);
+    let altered = session.commits().alter(async move {
+        // whatever names something of the session has been bound, and is nothing that an Iceberg table keeps
+        let catalogs = Catalogs::default();
+        let resolved = Resolved::load(&catalogs, &options, vec![]).await?;
+        let plan = |base: &Table| -> Result<Alteration> {
+            let mut changes = asked.changes(base, &resolved)?;
+            // files of a picked snapshot are added by a new one, which is written before it is committed
+            changes.set.retain(|key, _| !(dry && is_cherry_pick(key)));
+            Ok(changes)
+        };
+        Box::pin(alter::alter(asked.catalog.as_ref(), &table, plan)).await
+    });
+    altered.await.map_err(|e| e.at(statement.name.span))?;
+    warn(statement, warnings);
+    Ok(())
+}
+
+/// What a statement asks for.
+struct Asked {
+    statement: AlterTable,
+    path: TablePath,
+    catalog: Arc<dyn Catalog>,
+    streaming: bool,
+}
+
+impl Asked {
+    /// What it changes in a version of its table.
+    fn changes(&self, base: &Table, resolved: &Resolved<'_>) -> Result<Alteration> {
+        let entry = iceberg_entry(self.path.clone(), self.catalog.clone(), base.clone(), BTreeMap::new())?;
         let old = as_flink_keeps(of_entry(&entry));
-        let altered = definition::altered(old.clone(), path, statement, &resolved, streaming);
+        let altered = definition::altered(old.clone(), &self.path, &self.statement, resolved, self.streaming);
         let new = as_flink_keeps(altered.map_err(|e| match e.code {
             "invalid-watermark" => e.with_hint(NO_WATERMARK),
             _ => e,
         })?);
-        alteration(&old, &new, statement)
-    };
-    if session.dry {
-        let checked = changes(table).and_then(|changes| alter::check(table, &changes));
-        checked.map_err(|e| e.at(statement.name.span))?;
+        alteration(&old, &new, &self.statement)
     }
-    let plan = |base: &Table| -> Result<Alteration> {
-        let mut changes = changes(base)?;
-        // files of a picked snapshot are added by a new one, which is written before it is committed
-        changes.set.retain(|key, _| !(session.dry && is_cherry_pick(key)));
-        Ok(changes)
-    };
-    alter::alter(catalog.as_ref(), table, plan).await.map_err(|e| e.at(statement.name.span))?;
-    warn(statement, warnings);
-    Ok(())
 }
 
 /// The way out of a watermark for an Iceberg table.

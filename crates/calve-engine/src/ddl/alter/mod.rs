@@ -103,6 +103,9 @@ impl Session {
         if self.catalogs.temporary(path).is_some() {
             return error.with_hint("drop the temporary one and make it anew");
         }
+        if let Some(why) = self.catalogs.missing_warehouse(&path.catalog).await {
+            return error.with_hint(why);
+        }
         // only for a suggestion: a catalog that cannot list has none
         let known = self.catalogs.objects(&path.catalog, &path.database, false).await.unwrap_or_default();
         error.did_you_mean(&path.table, known.iter().map(String::as_str))
@@ -143,7 +146,9 @@ impl Session {
         }
         match found {
             Found::Iceberg(catalog, table) => {
-                catalog.rename_table(table.ident(), &target.table).await.map_err(|e| e.at(new.span))?;
+                let (ident, name) = (table.ident().clone(), target.table.clone());
+                let renamed = self.commits().alter(async move { catalog.rename_table(&ident, &name).await }).await;
+                renamed.map_err(|e| e.at(new.span))?;
             }
             Found::Memory(_) => {
                 if let CatalogKind::Memory(memory) = &mut self.catalogs.get_mut(&path.catalog)?.kind

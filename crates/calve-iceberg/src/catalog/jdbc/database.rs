@@ -9,30 +9,10 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
 use super::postgres::Server;
+use crate::catalog::pointer::Failure;
 
 /// How long another writer may hold a database of SQLite.
 const BUSY: Duration = Duration::from_secs(30);
-
-/// Why a statement failed.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// There is a row of that key: nothing was changed.
-    Taken(Error),
-    /// Others held the database for too long, or changed it at the same time: nothing was changed.
-    Busy(Error),
-    /// The database was not reached, or refused: nothing was changed.
-    Refused(Error),
-    /// No answer: a change may have been made, or may still be.
-    Lost(Error),
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Taken(error) | Failure::Busy(error) | Failure::Refused(error) | Failure::Lost(error) => error,
-        }
-    }
-}
 
 /// An open database.
 pub(super) struct Database {
@@ -171,7 +151,8 @@ impl Database {
         match code.map(|code| code & 0xff) {
             Some(SQLITE_BUSY | SQLITE_LOCKED) => Failure::Busy(told.with_hint(HELD)),
             Some(SQLITE_ERROR | SQLITE_READONLY) => Failure::Refused(told),
-            _ => Failure::Lost(told),
+            // a full or broken disk: what is done is done by this process, and it has ended
+            _ => Failure::Unclear(told),
         }
     }
 }

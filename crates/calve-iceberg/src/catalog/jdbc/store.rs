@@ -9,14 +9,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use async_trait::async_trait;
 use calve_types::{Error, Result};
 use iceberg::TableIdent;
 use sqlx::sqlite::SqliteConnectOptions;
 use tokio::sync::OnceCell;
 
-use super::database::{Database, Failure};
+use super::database::Database;
 use super::uri::Place;
 use crate::catalog::open::Access;
+use crate::catalog::pointer::{Failure, PointerStore, Version};
 
 const TABLES: &str = "iceberg_tables";
 const PROPERTIES: &str = "iceberg_namespace_properties";
@@ -59,6 +61,8 @@ pub(super) struct Opening {
 pub(super) struct Store {
     place: Place,
     catalog: String,
+    /// The folder of the tables, without slashes at the end: their locations start with it.
+    warehouse: String,
     opening: Opening,
     connected: OnceCell<Connected>,
 }
@@ -78,13 +82,8 @@ impl Connected {
 }
 
 impl Store {
-    pub(super) fn new(place: Place, catalog: String, opening: Opening) -> Self {
-        Self { place, catalog, opening, connected: OnceCell::new() }
-    }
-
-    /// Opens the database, if it is not open.
-    pub(super) async fn connect(&self) -> Result<(), Failure> {
-        self.connected().await.map(drop)
+    pub(super) fn new(place: Place, catalog: String, warehouse: String, opening: Opening) -> Self {
+        Self { place, catalog, warehouse, opening, connected: OnceCell::new() }
     }
 
     async fn connected(&self) -> Result<&Connected, Failure> {
@@ -143,37 +142,11 @@ impl Store {
     }
 
     /// The namespaces of tables, and those that were created, level by level.
-    pub(super) async fn namespaces(&self) -> Result<Vec<Vec<String>>> {
+    async fn all_namespaces(&self) -> Result<Vec<Vec<String>>> {
         let sql = "SELECT DISTINCT table_namespace FROM iceberg_tables WHERE catalog_name = $1 \
              UNION SELECT DISTINCT namespace FROM iceberg_namespace_properties WHERE catalog_name = $1";
         let rows = self.connected().await?.database.rows(sql, &[&self.catalog]).await?;
         Ok(rows.into_iter().flatten().map(|name| name.split('.').map(str::to_owned).collect()).collect())
-    }
-
-    /// Creates a namespace; `false` if another process was first.
-    pub(super) async fn create_namespace(
-        &self,
-        namespace: &[String],
-        mut properties: BTreeMap<String, String>,
-    ) -> Result<bool> {
-        properties.insert(EXISTS.to_owned(), "true".to_owned());
-        match self.insert_properties(namespace, &properties, "").await {
-            Ok(_) => Ok(true),
-            Err(Failure::Taken(_)) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Sets properties of a namespace, all or none.
-    pub(super) async fn set_namespace_properties(
-        &self,
-        namespace: &[String],
-        mut properties: BTreeMap<String, String>,
-    ) -> Result<()> {
-        properties.remove(EXISTS);
-        let replace = " ON CONFLICT (catalog_name, namespace, property_key) \
-             DO UPDATE SET property_value = excluded.property_value";
-        Ok(self.insert_properties(namespace, &properties, replace).await?)
     }
 
     async fn insert_properties(
@@ -198,9 +171,54 @@ impl Store {
         sql.push_str(on_conflict);
         self.connected().await?.database.execute(WRITE, &sql, &values).await.map(drop)
     }
+}
 
-    /// Removes a namespace; `false` if it has tables.
-    pub(super) async fn drop_namespace(&self, namespace: &[String]) -> Result<bool> {
+#[async_trait]
+impl PointerStore for Store {
+    async fn connect(&self) -> Result<()> {
+        self.connected().await?;
+        Ok(())
+    }
+
+    fn check_new_namespace(&self, namespace: &[String]) -> Result<()> {
+        if let Some(level) = namespace.iter().find(|level| level.contains('.')) {
+            return Err(Error::new("invalid-name", format!("'{level}' is not a database name in a JDBC catalog"))
+                .with_hint("a dot separates levels there"));
+        }
+        Ok(())
+    }
+
+    async fn namespaces(&self, parent: &[String]) -> Result<Vec<Vec<String>>> {
+        let mut below = self.all_namespaces().await?;
+        below.retain(|levels| levels.len() > parent.len() && levels.starts_with(parent));
+        Ok(below)
+    }
+
+    async fn has_namespace(&self, namespace: &[String]) -> Result<bool> {
+        Ok(self.all_namespaces().await?.iter().any(|levels| levels.starts_with(namespace)))
+    }
+
+    async fn create_namespace(
+        &self,
+        namespace: &[String],
+        mut properties: BTreeMap<String, String>,
+    ) -> Result<(), Failure> {
+        properties.insert(EXISTS.to_owned(), "true".to_owned());
+        self.insert_properties(namespace, &properties, "").await
+    }
+
+    async fn set_namespace_properties(
+        &self,
+        namespace: &[String],
+        mut properties: BTreeMap<String, String>,
+    ) -> Result<()> {
+        properties.remove(EXISTS);
+        let replace = " ON CONFLICT (catalog_name, namespace, property_key) \
+             DO UPDATE SET property_value = excluded.property_value";
+        Ok(self.insert_properties(namespace, &properties, replace).await?)
+    }
+
+    async fn drop_namespace(&self, namespace: &[String]) -> Result<bool, Failure> {
         // one statement: a table that is created meanwhile keeps the namespace
         let sql = "DELETE FROM iceberg_namespace_properties WHERE catalog_name = $1 AND namespace = $2 AND NOT EXISTS \
              (SELECT 1 FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2)";
@@ -208,8 +226,7 @@ impl Store {
         Ok(self.connected().await?.database.execute(WRITE, sql, &values).await? > 0)
     }
 
-    /// The tables of a namespace, sorted.
-    pub(super) async fn tables(&self, namespace: &[String]) -> Result<Vec<String>> {
+    async fn tables(&self, namespace: &[String]) -> Result<Vec<String>> {
         let connected = self.connected().await?;
         let sql = format!(
             "SELECT table_name FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2{}",
@@ -222,8 +239,12 @@ impl Store {
         Ok(tables)
     }
 
-    /// Where the metadata of a table is; `None` without such a table.
-    pub(super) async fn metadata_location(&self, ident: &TableIdent) -> Result<Option<String>> {
+    fn drafted_folder(&self, ident: &TableIdent) -> String {
+        let levels = ident.namespace().iter().map(String::as_str).chain([ident.name()]);
+        levels.fold(self.warehouse.clone(), |location, level| format!("{location}/{level}"))
+    }
+
+    async fn pointer(&self, ident: &TableIdent) -> Result<Option<String>> {
         let connected = self.connected().await?;
         let sql = format!(
             "SELECT metadata_location FROM iceberg_tables \
@@ -240,29 +261,25 @@ impl Store {
         }
     }
 
-    /// Adds a table; `Taken` if there is one of that name, or a view.
-    pub(super) async fn create_table(&self, ident: &TableIdent, location: &str) -> Result<(), Failure> {
+    async fn create_table(&self, ident: &TableIdent, first: Version<'_>) -> Result<(), Failure> {
         let connected = self.connected().await?;
         let (column, kind) = if connected.typed { (", iceberg_type", ", 'TABLE'") } else { ("", "") };
         let sql = format!(
             "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location{column}) \
              VALUES ($1, $2, $3, $4{kind})"
         );
-        let values = [self.catalog.as_str(), &ident.namespace().join("."), ident.name(), location];
+        let values = [self.catalog.as_str(), &ident.namespace().join("."), ident.name(), first.location];
         connected.database.execute(WRITE, &sql, &values).await.map(drop)
     }
 
-    /// Replaces a table's metadata file; `false` if `old` is not the current one any more.
-    pub(super) async fn replace(&self, ident: &TableIdent, old: &str, new: &str) -> Result<bool, Failure> {
+    async fn replace(&self, ident: &TableIdent, old: &str, next: Version<'_>) -> Result<bool, Failure> {
         let sql = "UPDATE iceberg_tables SET metadata_location = $1, previous_metadata_location = $2 \
              WHERE catalog_name = $3 AND table_namespace = $4 AND table_name = $5 AND metadata_location = $2";
-        let values = [new, old, &self.catalog, &ident.namespace().join("."), ident.name()];
+        let values = [next.location, old, &self.catalog, &ident.namespace().join("."), ident.name()];
         Ok(self.connected().await?.database.execute(WRITE, sql, &values).await? == 1)
     }
 
-    /// Gives a table another name in its namespace; `false` if there is none, `Taken` if another table, or a view, has the
-    /// name.
-    pub(super) async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<bool, Failure> {
+    async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<bool, Failure> {
         let connected = self.connected().await?;
         let sql = format!(
             "UPDATE iceberg_tables SET table_name = $1 \
@@ -273,8 +290,7 @@ impl Store {
         Ok(connected.database.execute(WRITE, &sql, &values).await? == 1)
     }
 
-    /// Removes a table; `false` if there is none.
-    pub(super) async fn drop_table(&self, ident: &TableIdent) -> Result<bool, Failure> {
+    async fn drop_table(&self, ident: &TableIdent) -> Result<bool, Failure> {
         let connected = self.connected().await?;
         let sql = format!(
             "DELETE FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2 AND table_name = $3{}",

@@ -1,13 +1,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 use calve_types::LogicalType;
+use iceberg::{TableIdent, TableUpdate};
 use sqlx::sqlite::SqlitePool;
 
-use super::*;
-use crate::catalog::open;
+use crate::catalog::{Catalog, TableCreation, open};
+use crate::commit::CommitError;
 use crate::schema::to_iceberg;
 
 fn catalog(dir: &Path, more: &[(&str, &str)]) -> Arc<dyn Catalog> {
@@ -194,4 +196,27 @@ async fn tables_are_renamed_and_keep_their_files() {
         assert!(c.commit(&old, vec![], set("p", "2")).await.is_err());
         assert_eq!(c.commit(&new, vec![], set("p", "3")).await.unwrap().property("p"), Some("3"));
     }
+}
+
+#[tokio::test]
+async fn a_warehouse_that_is_gone_is_not_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let c = catalog(dir.path(), &[]);
+    c.create_namespace(&levels(&["db"]), BTreeMap::new()).await.unwrap();
+    let ident = c.ident("db", "t").unwrap();
+    let base = c.create_table(&ident, creation(&[("p", "1")])).await.unwrap();
+    let (warehouse, away) = (dir.path().join("w"), dir.path().join("away"));
+    std::fs::rename(&warehouse, &away).unwrap();
+    let refused = c.commit(&base, vec![], set("p", "2")).await;
+    let Err(CommitError::Rejected(error)) = refused else { panic!("{refused:?}") };
+    assert_eq!(error.code, "io");
+    let gone = format!("the metadata file '{}' of table 'db.t' is gone", base.metadata_location());
+    assert_eq!(error.message, gone);
+    assert!(!warehouse.exists(), "no folder is made");
+
+    // as it was, once it is back
+    std::fs::rename(&away, &warehouse).unwrap();
+    let loaded = c.load_table(&ident).await.unwrap().unwrap();
+    assert_eq!((loaded.metadata(), files(&warehouse).len()), (base.metadata(), 1));
+    assert_eq!(c.commit(&loaded, vec![], set("p", "3")).await.unwrap().property("p"), Some("3"));
 }

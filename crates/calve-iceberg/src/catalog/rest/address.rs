@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use calve_types::{Error, Result};
 use reqwest::Url;
 
+pub(super) use crate::io::http::encoded;
+
 /// Where a REST catalog is: what comes before `/v1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
@@ -79,20 +81,6 @@ impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.base)
     }
-}
-
-/// A text as one part of a path or as a value of a query: all but letters, digits and `-._~` as `%XX`. A `+` would be a
-/// blank to servers in Java.
-pub(super) fn encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
 }
 
 /// The text of what [`encoded`] made, or of the separator that a server names; what is no `%XX` stays.

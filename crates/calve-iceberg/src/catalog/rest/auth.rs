@@ -14,8 +14,8 @@ use reqwest::{Method, Url};
 use serde::Deserialize;
 
 use super::address::{Address, encoded};
-use super::client::{Scrub, Transport};
 use super::failure::{Failure, Kind};
+use super::transport::{Again, Scrub, Transport};
 
 /// How requests say who sends them.
 pub(super) enum Auth {
@@ -287,7 +287,7 @@ impl OAuth2 {
         *request.body_mut() = Some(pairs.join("&").into());
         let server = self.endpoint.origin().ascii_serialization();
         // asking twice gives two tokens, and nothing else
-        let body = transport.send_again(request, true, scrub).await.map_err(|failure| failure.of_token())?;
+        let body = transport.send_again(request, Again::Harmless, scrub).await.map_err(|failure| failure.of_token())?;
         let granted: Granted = serde_json::from_slice(&body)
             .map_err(|_| Failure::unusable(&server, "it is no OAuth2 token").of_token())?;
         let wrong = |why: &str| Failure::unusable(&server, why).of_token();

@@ -1,4 +1,4 @@
-//! Requests to a REST catalog: what goes into each of them, how long an answer may take, and which are sent again.
+//! Requests to a REST catalog: what goes into each of them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,11 +11,13 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use reqwest::{Method, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use uuid::Uuid;
 
 use super::address::Address;
 use super::auth::Auth;
 use super::failure::{Failure, Kind};
-use crate::io::{aws, http};
+use super::transport::{Again, Transport};
+use crate::io::aws;
 
 /// What is asked of the server.
 pub(super) struct Call {
@@ -26,6 +28,8 @@ pub(super) struct Call {
     body: Option<Bytes>,
     /// Whether it does the same when it is done twice.
     idempotent: bool,
+    /// Of a call that changes something: by it a server that knows such keys tells a repetition.
+    key: Option<Uuid>,
     /// The token of one table.
     token: Option<String>,
     /// Headers of this call alone.
@@ -35,8 +39,8 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn of(method: Method, path: impl Into<String>) -> Self {
         let idempotent = matches!(method, Method::GET | Method::HEAD);
-        let (query, headers) = (Vec::new(), HeaderMap::new());
-        Self { method, path: path.into(), query, body: None, idempotent, token: None, headers }
+        let (query, headers, key) = (Vec::new(), HeaderMap::new(), (!idempotent).then(Uuid::now_v7));
+        Self { method, path: path.into(), query, body: None, idempotent, key, token: None, headers }
     }
 
     pub(super) fn get(path: impl Into<String>) -> Self {
@@ -82,157 +86,10 @@ struct Signing {
     region: String,
 }
 
-/// How long is waited, and how often something is sent again.
-#[derive(Clone, Copy, Debug)]
-struct Patience {
-    /// For an answer to begin, and to go on.
-    silence: Duration,
-    /// For all of an answer.
-    whole: Duration,
-    /// `rest.client.max-retries`.
-    retries: u32,
-}
-
-/// A whole answer takes no longer than this, unless `rest.client.socket-timeout-ms` is more.
-const WHOLE: Duration = Duration::from_secs(300);
-/// A server that asks for a longer pause than this gets none: the statement fails and says so.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// The pauses before all retries of one call together.
-const ALL_PAUSES: Duration = Duration::from_secs(60);
-/// The metadata of a table with a hundred thousand snapshots is a tenth of this.
-const LARGEST_ANSWER: usize = 1 << 30;
-/// Nobody reads a longer error.
-const LARGEST_ERROR: usize = 1 << 16;
-
-/// Takes secrets out of a text.
-pub(super) type Scrub<'a> = &'a (dyn Fn(&str) -> String + Send + Sync);
-
-/// The connection to a server, without who we are: what can be lost is told from what is answered.
-pub(super) struct Transport {
-    http: reqwest::Client,
-    patience: Patience,
-}
-
-impl Transport {
-    /// # Errors
-    /// `invalid-option` for times and numbers that are none, and for a file of certificates that cannot be used.
-    pub(super) fn new(properties: &BTreeMap<String, String>) -> Result<Self> {
-        let number = |key: &str, default: u64| match properties.get(key).map(|value| value.trim()) {
-            None | Some("") => Ok(default),
-            Some(value) => value.parse::<u64>().map_err(|_| {
-                Error::new("invalid-option", format!("invalid value '{value}' of option '{key}'"))
-                    .with_hint("use a number that is not negative")
-            }),
-        };
-        let silence = Duration::from_millis(number("rest.client.socket-timeout-ms", 60_000)?.max(1));
-        let retries = u32::try_from(number("rest.client.max-retries", 5)?).unwrap_or(u32::MAX);
-        let patience = Patience { silence, whole: WHOLE.max(silence), retries };
-        Ok(Self { http: http::client(properties)?, patience })
-    }
-
-    /// Sends a request once and reads its answer; `scrub` takes secrets out of what the server says.
-    ///
-    /// # Errors
-    /// Everything but an answer of success that came whole.
-    pub(super) async fn send(&self, mut request: reqwest::Request, scrub: Scrub<'_>) -> Result<Bytes, Failure> {
-        let Patience { silence, whole, .. } = self.patience;
-        *request.timeout_mut() = Some(whole);
-        let server = request.url().origin().ascii_serialization();
-        let is_head = request.method() == Method::HEAD;
-        let sent = tokio::time::timeout(silence, self.http.execute(request)).await;
-        let mut response = match sent {
-            Err(_) => return Err(Failure::silence(&server, silence)),
-            Ok(Err(error)) => return Err(Failure::of_transport(&error, &server)),
-            Ok(Ok(response)) => response,
-        };
-        let status = response.status();
-        if !status.is_success() {
-            let headers = response.headers().clone();
-            // a body that does not come says nothing either
-            let body = self.body(&mut response, &server, LARGEST_ERROR, true).await.unwrap_or_default();
-            return Err(Failure::of_answer(status, &headers, &body, is_head, &server, scrub));
-        }
-        self.body(&mut response, &server, LARGEST_ANSWER, false).await
-    }
-
-    /// The body of an answer: all of it, or its first part where `cut`.
-    async fn body(
-        &self,
-        response: &mut reqwest::Response,
-        server: &str,
-        limit: usize,
-        cut: bool,
-    ) -> Result<Bytes, Failure> {
-        let silence = self.patience.silence;
-        let too_large = || Failure::unusable(server, format!("it is larger than {} MiB", limit >> 20));
-        if !cut && response.content_length().is_some_and(|length| length > limit as u64) {
-            return Err(too_large());
-        }
-        let mut body = Vec::new();
-        loop {
-            let chunk = match tokio::time::timeout(silence, response.chunk()).await {
-                Err(_) => return Err(Failure::silence(server, silence)),
-                Ok(Err(error)) => return Err(Failure::of_transport(&error, server)),
-                Ok(Ok(None)) => return Ok(body.into()),
-                Ok(Ok(Some(chunk))) => chunk,
-            };
-            body.extend_from_slice(&chunk);
-            match (body.len() > limit, cut) {
-                (true, true) => return Ok(body.into()),
-                (true, false) => return Err(too_large()),
-                (false, _) => {}
-            }
-        }
-    }
-
-    /// The pause before try number `tries` + 1 of a call; `None` if there is none to be.
-    fn pause(&self, failure: &Failure, idempotent: bool, tries: u32, paused: Duration) -> Option<Duration> {
-        let may_again = match failure.kind {
-            Kind::Unavailable => true,
-            // once more: the connection may have been dead for long
-            Kind::Unsure => idempotent && !failure.lasting && (!failure.timeout || tries == 1),
-            _ => false,
-        };
-        if !may_again || tries > self.patience.retries {
-            return None;
-        }
-        let doubled = Duration::from_millis(100).saturating_mul(1_u32.checked_shl(tries - 1).unwrap_or(u32::MAX));
-        let pause = failure.retry_after.unwrap_or_else(|| doubled.min(Duration::from_secs(5)).mul_f64(spread()));
-        (pause <= LONGEST_PAUSE && paused.saturating_add(pause) <= ALL_PAUSES).then_some(pause)
-    }
-
-    /// Sends a request until there is a verdict: what is idempotent, and what certainly did nothing, again.
-    ///
-    /// # Errors
-    /// As [`Transport::send`].
-    pub(super) async fn send_again(
-        &self,
-        request: reqwest::Request,
-        idempotent: bool,
-        scrub: Scrub<'_>,
-    ) -> Result<Bytes, Failure> {
-        let (mut tries, mut paused) = (0, Duration::ZERO);
-        loop {
-            tries += 1;
-            let copy = request.try_clone();
-            let copy = copy.ok_or_else(|| Failure::of_error(Error::internal("a request that is a stream")))?;
-            let failure = match self.send(copy, scrub).await {
-                Ok(body) => return Ok(body),
-                Err(failure) => failure,
-            };
-            let Some(pause) = self.pause(&failure, idempotent, tries, paused) else { return Err(failure) };
-            tracing::debug!(?failure, ?pause, "a request is sent again");
-            tokio::time::sleep(pause).await;
-            paused = paused.saturating_add(pause);
-        }
-    }
-}
-
-/// A random factor between a half and one and a half, so that clients do not come back together.
-fn spread() -> f64 {
-    let random = uuid::Uuid::new_v4().as_u128() as u32;
-    0.5 + f64::from(random) / f64::from(u32::MAX)
-}
+/// Keys that a server forgets sooner than this are of no use: that long the tries of one call may take.
+const SHORTEST_LIFE_OF_KEYS: Duration = Duration::from_secs(900);
+/// The specification's header of calls that change something.
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// A server as a certain person: requests with headers, tokens and signatures.
 pub(super) struct Client {
@@ -244,6 +101,8 @@ pub(super) struct Client {
     headers: HeaderMap,
     /// Parts of options that no message may show.
     secrets: Vec<String>,
+    /// Whether the server knows repetitions by their keys.
+    keys: bool,
 }
 
 impl Client {
@@ -267,7 +126,7 @@ impl Client {
                         .with_hint("set 'rest.signing-region'")
                 })?;
                 Some(Signing {
-                    provider: aws::credentials(properties, &["rest", "client", "s3"])?,
+                    provider: aws::own_credentials(properties, &["rest", "client", "s3"])?,
                     // Java's `AwsProperties.REST_SIGNING_NAME_DEFAULT`
                     service: given("rest.signing-name").unwrap_or("execute-api").to_owned(),
                     region,
@@ -286,7 +145,13 @@ impl Client {
                 headers.insert(name, value);
             }
         }
-        Ok(Self { transport, address, auth, signing, headers, secrets: secrets(properties) })
+        Ok(Self { transport, address, auth, signing, headers, secrets: secrets(properties), keys: false })
+    }
+
+    /// For a server that says for how long it knows the keys of calls (`idempotency-key-lifetime`), if it does.
+    pub(super) fn with_keys(self, lifetime: Option<&str>) -> Self {
+        let lifetime = lifetime.and_then(duration);
+        Self { keys: lifetime.is_some_and(|lifetime| lifetime >= SHORTEST_LIFE_OF_KEYS), ..self }
     }
 
     /// Whether a header is set by the catalog's options.
@@ -310,13 +175,19 @@ impl Client {
     pub(super) async fn send_to(&self, url: Url, call: &Call) -> Result<Bytes, Failure> {
         let scrub = |text: &str| self.scrub(text);
         let (mut token, mut renewed) = (call.token.clone(), false);
+        let mut key = call.key.filter(|_| self.keys);
+        let again = match (call.idempotent, key) {
+            (true, _) => Again::Harmless,
+            (false, Some(_)) => Again::ByKey,
+            (false, None) => Again::No,
+        };
         loop {
             let bearer = match &token {
                 Some(token) => Some(token.clone()),
                 None => self.auth.token(&self.transport, &scrub).await?,
             };
-            let request = self.request(&url, call, bearer.as_deref()).await?;
-            let failure = match self.transport.send_again(request, call.idempotent, &scrub).await {
+            let request = self.request(&url, call, key, bearer.as_deref()).await?;
+            let failure = match self.transport.send_again(request, again, &scrub).await {
                 Ok(body) => return Ok(body),
                 Err(failure) => failure,
             };
@@ -324,6 +195,8 @@ impl Client {
                 return Err(failure);
             }
             renewed = true;
+            // a server may answer a key as it did before
+            key = key.map(|_| Uuid::now_v7());
             // a table's token may have expired while the catalog's has not
             if token.take().is_none() && !self.auth.renew(bearer.as_deref(), &self.transport, &scrub).await? {
                 return Err(failure);
@@ -331,10 +204,19 @@ impl Client {
         }
     }
 
-    async fn request(&self, url: &Url, call: &Call, bearer: Option<&str>) -> Result<reqwest::Request, Failure> {
+    async fn request(
+        &self,
+        url: &Url,
+        call: &Call,
+        key: Option<Uuid>,
+        bearer: Option<&str>,
+    ) -> Result<reqwest::Request, Failure> {
         let mut request = reqwest::Request::new(call.method.clone(), url.clone());
         *request.headers_mut() = self.headers.clone();
         request.headers_mut().extend(call.headers.clone());
+        if let Some(key) = key.and_then(|key| HeaderValue::from_str(&key.to_string()).ok()) {
+            request.headers_mut().insert(IDEMPOTENCY_KEY, key);
+        }
         if let Some(body) = &call.body {
             request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             *request.body_mut() = Some(body.clone().into());
@@ -422,6 +304,31 @@ fn is_plain_header(key: &str) -> bool {
     key == "header.x-iceberg-access-delegation" || key == "header.accept" || key == "header.user-agent"
 }
 
+/// A duration of ISO 8601 in weeks, days, hours, minutes and seconds, such as `PT30M`.
+fn duration(text: &str) -> Option<Duration> {
+    let (mut seconds, mut number, mut in_time) = (0_u64, String::new(), false);
+    for c in text.trim().strip_prefix('P')?.chars() {
+        let unit: u64 = match (c, in_time) {
+            ('T', false) if number.is_empty() => {
+                in_time = true;
+                continue;
+            }
+            ('W', false) => 604_800,
+            ('D', false) => 86_400,
+            ('H', true) => 3600,
+            ('M', true) => 60,
+            ('S', true) => 1,
+            _ => {
+                number.push(c);
+                continue;
+            }
+        };
+        seconds = seconds.checked_add(number.parse::<u64>().ok()?.checked_mul(unit)?)?;
+        number.clear();
+    }
+    (number.is_empty() && seconds > 0).then(|| Duration::from_secs(seconds))
+}
+
 /// Whether an answer has this status.
 pub(super) fn has_status(failure: &Failure, statuses: &[u16]) -> bool {
     failure.status.is_some_and(|status: StatusCode| statuses.contains(&status.as_u16()))
@@ -471,27 +378,14 @@ mod tests {
     }
 
     #[test]
-    fn pauses_are_bounded() {
-        let patience = Patience { silence: Duration::from_secs(1), whole: WHOLE, retries: 5 };
-        let transport = Transport { http: reqwest::Client::new(), patience };
-        let (unavailable, unsure) = (Failure::new(Kind::Unavailable, "x"), Failure::new(Kind::Unsure, "x"));
-        for tries in 1..=5 {
-            assert!(transport.pause(&unavailable, false, tries, Duration::ZERO).unwrap() < Duration::from_secs(8));
+    fn durations() {
+        for (text, seconds) in [("PT30M", 1800), ("PT24H", 86_400), ("P1DT1H1M1S", 90_061), ("P2W", 1_209_600)] {
+            assert_eq!(duration(text), Some(Duration::from_secs(seconds)), "{text}");
         }
-        assert_eq!(transport.pause(&unavailable, true, 6, Duration::ZERO), None);
-        assert_eq!(transport.pause(&unsure, false, 1, Duration::ZERO), None);
-        assert!(transport.pause(&unsure, true, 1, Duration::ZERO).is_some());
-        let silent = Failure::silence("s", Duration::from_secs(1));
-        assert!(transport.pause(&silent, true, 1, Duration::ZERO).is_some());
-        assert_eq!(transport.pause(&silent, true, 2, Duration::ZERO), None);
-        let mut asked = unavailable.clone();
-        asked.retry_after = Some(Duration::from_secs(7));
-        assert_eq!(transport.pause(&asked, false, 1, Duration::ZERO), Some(Duration::from_secs(7)));
-        assert_eq!(transport.pause(&asked, false, 1, Duration::from_secs(55)), None);
-        asked.retry_after = Some(Duration::from_secs(700));
-        assert_eq!(transport.pause(&asked, false, 1, Duration::ZERO), None);
-        for kind in [Kind::NotFound, Kind::Conflict, Kind::Unauthorized, Kind::Refused] {
-            assert_eq!(transport.pause(&Failure::new(kind, "x"), true, 1, Duration::ZERO), None);
+        for text in ["", "P", "PT", "30M", "PT30", "PTxM", "PT-1M", "PT0S", "P1Y", "P99999999999999999999D"] {
+            assert_eq!(duration(text), None, "{text}");
         }
+        let keys = |lifetime| client(&[]).unwrap().with_keys(lifetime).keys;
+        assert!(keys(Some("PT30M")) && !keys(Some("PT1M")) && !keys(Some("soon")) && !keys(None));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use calve_types::{Error, Result};
 use iceberg::spec::{PartitionField, PartitionSpec, TableMetadata};
-use iceberg::{TableRequirement, TableUpdate};
+use iceberg::{TableIdent, TableRequirement, TableUpdate};
 
 use super::RestCatalog;
 use super::client::{Call, has_status};
@@ -53,9 +53,18 @@ impl RestCatalog {
         match failure.kind {
             Kind::Conflict => self.conflict(base, snapshot).await,
             Kind::Unsure => Err(CommitError::Unknown(failure.error(what()))),
-            Kind::NotFound => Err(CommitError::Rejected(unknown_table(base, failure))),
+            Kind::NotFound => Err(CommitError::Rejected(self.gone(ident, failure))),
             Kind::Refused if has_status(&failure, &[400, 422]) => Err(self.refused(base, failure.error(what())).await),
             _ => Err(CommitError::Rejected(failure.error(what()))),
+        }
+    }
+
+    /// The server knows no such table; its words are the detail.
+    fn gone(&self, ident: &TableIdent, failure: Failure) -> Error {
+        let error = self.settings.unknown_table(ident);
+        match failure.error("commit").detail {
+            Some(detail) => error.with_detail(detail),
+            None => error,
         }
     }
 
@@ -136,30 +145,20 @@ impl RestCatalog {
         let mut tables = Vec::with_capacity(bases.len());
         for (base, _) in bases {
             let table = self.load(base.ident()).await.map_err(CommitError::Unknown)?;
-            let gone = || Error::new("unknown-table", format!("unknown table '{}'", base.ident()));
-            tables.push(table.ok_or_else(|| CommitError::Unknown(gone()))?);
+            tables.push(table.ok_or_else(|| CommitError::Unknown(self.settings.unknown_table(base.ident())))?);
         }
         Ok(tables)
     }
 }
 
 /// The version that an answer shows. It says nothing of storage: that is as it was.
-fn committed(base: &Table, loaded: Loaded) -> Table {
+pub(super) fn committed(base: &Table, loaded: Loaded) -> Table {
     let Loaded { location, metadata, .. } = loaded;
     Table::new(base.ident().clone(), Arc::new(metadata), location, base.io().clone(), base.cache().clone())
 }
 
-fn unknown_table(base: &Table, failure: Failure) -> Error {
-    let said = failure.error("commit");
-    let error = Error::new("unknown-table", format!("unknown table '{}'", base.ident()));
-    match said.detail {
-        Some(detail) => error.with_detail(detail),
-        None => error,
-    }
-}
-
 /// The snapshot that updates add.
-fn added_snapshot(updates: &[TableUpdate]) -> Option<i64> {
+pub(super) fn added_snapshot(updates: &[TableUpdate]) -> Option<i64> {
     updates.iter().find_map(|update| match update {
         TableUpdate::AddSnapshot { snapshot } => Some(snapshot.snapshot_id()),
         _ => None,
@@ -172,7 +171,7 @@ fn numbered(base: &Table, mut updates: Vec<TableUpdate>) -> Result<Vec<TableUpda
     if !updates.iter().any(|update| matches!(update, TableUpdate::AddSpec { .. })) {
         return Ok(updates);
     }
-    let built = apply(base, updates.clone())?.metadata;
+    let built = apply(base, updates.clone()).map_err(CommitError::Rejected)?.metadata;
     for update in &mut updates {
         let TableUpdate::AddSpec { spec } = update else { continue };
         let same = |other: &PartitionSpec| {

@@ -7,6 +7,8 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
 
+use crate::io::http::tls_problem;
+
 /// What a failed request did on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -81,10 +83,11 @@ impl Failure {
             return Self { timeout: true, hint: Some(SILENT), ..Self::new(Kind::Unsure, why) };
         }
         if error.is_connect() {
-            let certificate = cause.to_ascii_lowercase().contains("certificate");
-            let hint = if certificate { UNTRUSTED } else { UNREACHABLE };
-            let why = format!("'{server}' cannot be reached: {cause}");
-            return Self { hint: Some(hint), ..Self::new(Kind::Unavailable, why) };
+            let (why, hint, lasting) = match tls_problem(&format!("'{server}'"), &cause) {
+                Some((why, hint)) => (why, hint, true),
+                None => (format!("'{server}' cannot be reached: {cause}"), UNREACHABLE, false),
+            };
+            return Self { hint: Some(hint), lasting, ..Self::new(Kind::Unavailable, why) };
         }
         let kind = if error.is_builder() { Kind::Refused } else { Kind::Unsure };
         Self::new(kind, format!("the connection to '{server}' was lost: {cause}"))
@@ -154,6 +157,11 @@ impl Failure {
         Self { error: Some(Box::new(error.clone())), ..Self::new(Kind::Refused, error.message) }
     }
 
+    /// Nobody knows what became of an earlier try, whatever the last one met.
+    pub(super) fn in_doubt(self) -> Self {
+        Self { kind: Kind::Unsure, ..self }
+    }
+
     /// It happened while a token was asked for: what the token is for was not sent.
     pub(super) fn of_token(self) -> Self {
         let refused = self.status.is_some_and(|status| status.is_client_error());
@@ -200,8 +208,6 @@ impl Failure {
 const SILENT: &str = "is the server up, and is nothing between here and there that swallows packets? \
                       'rest.client.socket-timeout-ms' sets how long an answer may take";
 const UNREACHABLE: &str = "is the server up, and is 'uri' right?";
-const UNTRUSTED: &str = "the server's certificate is not trusted: 'calve.tls.ca-file' names a file with the certificates of \
-                         your authority";
 const REDIRECTED: &str = "set 'uri' to the address that answers itself";
 const NOT_KNOWN: &str = "set 'credential' = 'id:secret' (with 'scope' and 'oauth2-server-uri' where the server needs \
                          them) or a 'token' that has not expired";

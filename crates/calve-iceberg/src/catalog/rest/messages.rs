@@ -21,6 +21,9 @@ pub(super) struct Config {
     pub(super) overrides: Option<BTreeMap<String, Option<String>>>,
     #[serde(default)]
     pub(super) endpoints: Option<Vec<String>>,
+    /// How long the server knows an `Idempotency-Key`: a duration of ISO 8601. It takes none without.
+    #[serde(default, rename = "idempotency-key-lifetime")]
+    pub(super) key_lifetime: Option<String>,
 }
 
 /// `ListNamespacesResponse`.

@@ -1,10 +1,10 @@
 //! The REST catalog (Iceberg's REST catalog specification): a server keeps the tables, and is told what changes.
 //!
-//! * [`address`], [`client`], [`auth`] and [`failure`] send requests and tell what a failed one has done: nothing, or
-//!   nobody knows. They know nothing of tables.
+//! * [`address`], [`client`], [`auth`], [`transport`] and [`failure`] send requests and tell what a failed one has done:
+//!   nothing, or nobody knows. They know nothing of tables.
 //! * [`server`] is what `GET /v1/config` says; [`messages`] are the bodies of requests and answers.
-//! * [`namespaces`], [`tables`] and [`commit`] are the catalog's operations. What nobody knows the outcome of is settled
-//!   by looking, as far as that can be.
+//! * [`namespaces`], [`tables`], [`stage`] and [`commit`] are the catalog's operations. What nobody knows the outcome of is
+//!   settled by looking, as far as that can be.
 //! * [`credentials`] are those that the server gives for a table's files.
 
 mod address;
@@ -16,7 +16,9 @@ mod failure;
 mod messages;
 mod namespaces;
 mod server;
+mod stage;
 mod tables;
+mod transport;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -35,7 +37,7 @@ use self::server::Server;
 use super::create::new_metadata;
 use super::names::check_table;
 use super::settings::Settings;
-use super::{Catalog, TableCreation};
+use super::{Catalog, Staged, TableCreation};
 use crate::commit::{CommitError, TableChange, TableOps};
 use crate::table::{ManifestCache, Table};
 
@@ -120,8 +122,7 @@ impl fmt::Debug for RestCatalog {
 #[async_trait]
 impl TableOps for RestCatalog {
     async fn refresh(&self, ident: &TableIdent) -> Result<Table> {
-        let table = self.load(ident).await?;
-        table.ok_or_else(|| Error::new("unknown-table", format!("unknown table '{ident}'")))
+        self.load(ident).await?.ok_or_else(|| self.settings.unknown_table(ident))
     }
 
     async fn commit(
@@ -140,16 +141,12 @@ impl TableOps for RestCatalog {
 
 #[async_trait]
 impl Catalog for RestCatalog {
-    fn name(&self) -> &str {
-        &self.settings.name
+    fn settings(&self) -> &Settings {
+        &self.settings
     }
 
-    fn default_database(&self) -> &str {
-        &self.settings.default_database
-    }
-
-    fn base_namespace(&self) -> &[String] {
-        &self.settings.base_namespace
+    fn take_left(&self) -> Vec<String> {
+        self.server.get().map(|server| server.io.take_left()).unwrap_or_default()
     }
 
     async fn connect(&self) -> Result<()> {
@@ -198,7 +195,9 @@ impl Catalog for RestCatalog {
         let levels = ident.namespace().iter().map(String::as_str).chain([ident.name()]);
         let place = tables::given_location(creation).map(str::to_owned);
         let place = place.unwrap_or_else(|| levels.fold(String::new(), |place, level| format!("{place}/{level}")));
-        new_metadata(creation, &place)
+        // what the server says of new tables is known once it is connected
+        let properties = self.server.get().map_or(&self.options, |server| &server.properties);
+        new_metadata(&creation.in_catalog(properties), &place)
     }
 
     fn needs_database(&self) -> bool {
@@ -207,6 +206,14 @@ impl Catalog for RestCatalog {
 
     async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table> {
         self.create(ident, &creation).await
+    }
+
+    async fn stage_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Staged> {
+        self.stage(ident, &creation).await
+    }
+
+    async fn create_staged(&self, staged: &Table, updates: Vec<TableUpdate>) -> Result<Table, CommitError> {
+        self.create_with(staged, updates).await
     }
 
     async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<()> {

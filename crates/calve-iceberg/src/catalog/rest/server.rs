@@ -113,6 +113,7 @@ impl Server {
                 Client::new(Address::parse(uri, catalog)?, &properties)?
             }
         };
+        let client = client.with_keys(config.key_lifetime.as_deref());
         let given = |key: &str| properties.get(key).map(|value| value.trim()).filter(|value| !value.is_empty());
         let page_size = match given("rest-page-size") {
             None => None,

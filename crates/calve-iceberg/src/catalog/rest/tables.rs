@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use calve_types::{Error, Result};
+use calve_types::Result;
 use iceberg::TableIdent;
 use iceberg::spec::{SortOrder, TableMetadata};
 use reqwest::Method;
@@ -104,7 +104,7 @@ impl RestCatalog {
     }
 
     /// The table of an answer.
-    fn table(&self, server: &Arc<Server>, ident: &TableIdent, loaded: Loaded) -> Result<Table> {
+    pub(super) fn table(&self, server: &Arc<Server>, ident: &TableIdent, loaded: Loaded) -> Result<Table> {
         check_readable(ident, &loaded.metadata)?;
         let io = self.storage.of(server, ident, &loaded)?;
         self.keep_token(ident, loaded.config.get("token").cloned());
@@ -112,28 +112,38 @@ impl RestCatalog {
         Ok(Table::new(ident.clone(), Arc::new(metadata), location, io, self.manifests.clone()))
     }
 
-    /// Creates a table, at once.
-    ///
-    /// # Errors
-    /// `table-exists`, `unknown-database`; what the server answers; `commit-unknown` if nobody knows.
-    pub(super) async fn create(&self, ident: &TableIdent, creation: &TableCreation) -> Result<Table> {
-        let draft = self.draft(ident, creation)?;
-        let server = self.server().await?;
-        let what = || format!("create table '{ident}'");
-        server.needs(endpoint::CREATE_TABLE, "creating tables")?;
+    /// What asks for a table that is to be as `draft`.
+    pub(super) fn new_table<'a>(
+        ident: &'a TableIdent,
+        creation: &'a TableCreation,
+        draft: &'a TableMetadata,
+        stage_create: bool,
+    ) -> CreateTable<'a> {
         let mut properties: BTreeMap<String, String> =
             draft.properties().iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         // where the interface has no place for it
         properties.insert("format-version".to_owned(), (draft.format_version() as u8).to_string());
-        let request = CreateTable {
+        CreateTable {
             name: ident.name(),
             location: given_location(creation),
             schema: draft.current_schema(),
             partition_spec: draft.default_partition_spec().as_ref().clone().into_unbound(),
             write_order: SortOrder::unsorted_order(),
-            stage_create: false,
+            stage_create,
             properties,
-        };
+        }
+    }
+
+    /// Creates a table, at once.
+    ///
+    /// # Errors
+    /// `table-exists`, `unknown-database`; what the server answers; `commit-unknown` if nobody knows.
+    pub(super) async fn create(&self, ident: &TableIdent, creation: &TableCreation) -> Result<Table> {
+        let server = self.server().await?;
+        let draft = self.draft(ident, creation)?;
+        let what = || format!("create table '{ident}'");
+        server.needs(endpoint::CREATE_TABLE, "creating tables")?;
+        let request = Self::new_table(ident, creation, &draft, false);
         let path = server.tables_path(ident.namespace())?;
         let call = Call::post(path, &request)?.with_header(server.delegation());
         let exists = || self.settings.table_exists(ident.namespace(), ident.name());
@@ -177,7 +187,7 @@ impl RestCatalog {
         check_table(&renamed)?;
         let server = self.server().await?;
         server.needs(endpoint::RENAME_TABLE, "renaming tables")?;
-        let unknown = || Error::new("unknown-table", format!("unknown table '{ident}'"));
+        let unknown = || self.settings.unknown_table(ident);
         let old = self.answer(server, ident).await?.ok_or_else(unknown)?;
         let request = RenameTable { source: Identifier::of(ident), destination: Identifier::of(&renamed) };
         let call = Call::post(server.path("tables/rename"), &request)?;
@@ -254,7 +264,7 @@ impl RestCatalog {
 }
 
 /// Whether a table has the columns that were asked for, and no rows.
-fn is_new(metadata: &TableMetadata, draft: &TableMetadata) -> bool {
+pub(super) fn is_new(metadata: &TableMetadata, draft: &TableMetadata) -> bool {
     let columns = |metadata: &TableMetadata| {
         let fields = metadata.current_schema().as_struct().fields().iter();
         fields.map(|field| (field.name.clone(), field.required)).collect::<Vec<_>>()
@@ -264,7 +274,7 @@ fn is_new(metadata: &TableMetadata, draft: &TableMetadata) -> bool {
 
 /// Whether a table is all that was asked for and nothing was done with it since. The server gives ids, and may add
 /// properties.
-fn is_made_of(metadata: &TableMetadata, draft: &TableMetadata) -> bool {
+pub(super) fn is_made_of(metadata: &TableMetadata, draft: &TableMetadata) -> bool {
     let partition = |metadata: &TableMetadata| {
         let fields = metadata.default_partition_spec().fields().iter();
         fields.map(|field| (field.name.clone(), field.transform)).collect::<Vec<_>>()

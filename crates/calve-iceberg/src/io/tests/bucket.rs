@@ -1,4 +1,4 @@
-//! A bucket in memory that speaks as much of S3 as we use, and does what a test wants with each request.
+//! A bucket in memory that speaks as much of S3, and of Google's dialect of it, as we use, and does what a test wants with each request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -17,6 +17,8 @@ pub(super) enum Act {
     Drop,
     /// Nothing, and no answer.
     Hang,
+    /// What it asks for, and the answer stops in the middle.
+    Stop,
     /// Nothing but an answer with this status.
     Refuse(&'static str),
 }
@@ -127,7 +129,8 @@ impl Bucket {
         let body = buffer.split_off(head.len() + 4);
         let mut words = head.split(' ').map(str::to_owned);
         let (method, target) = (words.next().unwrap(), words.next().unwrap());
-        let create = head.to_lowercase().contains("if-none-match: *");
+        let conditions = ["if-none-match: *", "x-goog-if-generation-match: 0\r\n"];
+        let create = conditions.iter().any(|condition| format!("{}\r\n", head.to_lowercase()).contains(condition));
         let request = Request { method, target, create };
         let act = {
             let mut state = self.state.lock().unwrap();
@@ -144,7 +147,7 @@ impl Bucket {
                 return;
             }
             Act::Refuse(status) => (status, Vec::new()),
-            Act::Serve | Act::Lose => self.serve(&request, body),
+            Act::Serve | Act::Lose | Act::Stop => self.serve(&request, body),
         };
         if act == Act::Lose {
             return;
@@ -156,7 +159,10 @@ impl Bucket {
             body.len()
         );
         let _ = socket.write_all(head.as_bytes()).await;
-        if request.method != "HEAD" {
+        if act == Act::Stop {
+            let _ = socket.write_all(&body[..body.len() / 2]).await;
+            tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+        } else if request.method != "HEAD" {
             let _ = socket.write_all(&body).await;
         }
         let _ = socket.shutdown().await;
@@ -202,6 +208,10 @@ impl Bucket {
                 state.uploads.remove(&id);
                 ("204 No Content", Vec::new())
             }
+            ("DELETE", None) => match state.files.remove(&key) {
+                Some(_) => ("204 No Content", Vec::new()),
+                None => ("404 Not Found", Vec::new()),
+            },
             ("PUT", None) => {
                 if request.create && state.files.contains_key(&key) && !state.ignores_conditions {
                     return ("412 Precondition Failed", Vec::new());

@@ -159,3 +159,14 @@ async fn whole_files_are_put_and_read_again() {
         assert_eq!(io(&bucket).read("s3://b/f").await.unwrap().as_ref(), b"x", "{act:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_stops_in_the_middle_is_not_waited_for() {
+    let bucket = Bucket::new(|request| if request.method == "GET" { Act::Stop } else { Act::Serve }).await;
+    bucket.put("t/f", &[7; 100_000]);
+    let begun = Instant::now();
+    let error = io(&bucket).read("s3://b/t/f").await.unwrap_err();
+    assert_eq!(error.code, "io", "{error:?}");
+    assert_eq!(error.message, "cannot read the file 's3://b/t/f': the store did not answer in time");
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}

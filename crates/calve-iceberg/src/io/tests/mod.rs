@@ -2,6 +2,10 @@
 
 mod bucket;
 mod faults;
+mod google;
+mod tls;
+#[path = "../../../tests/tls/mod.rs"]
+pub(crate) mod tls_server;
 
 use std::path::Path as FilePath;
 use std::time::Instant;
@@ -102,17 +106,18 @@ fn options_that_ask_for_more_are_refused_by_name() {
     let refused = |key: &str, value: &str| TableIo::new(&properties(&[(key, value)])).unwrap_err();
     for (key, value) in [
         ("s3.remote-signing-enabled", "true"),
-        ("client.assume-role.arn", "arn:aws:iam::1:role/r"),
         ("s3.acl", "public-read"),
         ("s3.write.tags.team", "x"),
         ("s3.access-grants.enabled", "True"),
-        ("client.factory", "org.apache.iceberg.aws.AssumeRoleAwsClientFactory"),
+        ("client.factory", "org.apache.iceberg.aws.lakeformation.LakeFormationAwsClientFactory"),
         ("client.credentials-provider", "com.x.Provider"),
     ] {
         let error = refused(key, value);
         assert_eq!(error.message, format!("not supported: option '{key}'"));
         assert!(error.hint.is_some());
     }
+    let role = refused("client.assume-role.arn", "arn:aws:iam::1:role/r");
+    assert_eq!(role.message, "not supported: option 'client.assume-role.arn' without its 'client.factory'");
     assert_eq!(refused("io-impl", "com.x.Y").message, "not supported: io-impl 'com.x.Y'");
     for (key, value) in [
         ("s3.remote-signing-enabled", "false"),

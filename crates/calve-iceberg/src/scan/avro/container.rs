@@ -108,17 +108,22 @@ impl Header {
         let wrong = |why: String| Incomplete::Wrong(why);
         let schema = entries.get(b"avro.schema".as_slice()).ok_or_else(|| wrong("it has no schema".to_owned()))?;
         let schema = FileSchema::parse(schema).map_err(wrong)?;
-        let codec = match entries.get(b"avro.codec".as_slice()).copied() {
-            None | Some(b"null") => Codec::None,
-            Some(b"deflate") => Codec::Deflate(0),
-            Some(b"snappy") => Codec::Snappy,
-            Some(b"zstandard") => Codec::Zstd(0),
-            Some(other) => {
-                let other = String::from_utf8_lossy(other);
-                return Err(wrong(format!("its blocks have the unknown compression '{other}'")));
-            }
-        };
+        let codec = codec(entries.get(b"avro.codec".as_slice()).copied()).map_err(wrong)?;
         Ok(Self { schema, codec, sync, length })
+    }
+}
+
+/// How blocks are compressed, from the header's `avro.codec`.
+///
+/// # Errors
+/// A sentence about a compression that is not known.
+pub(crate) fn codec(entry: Option<&[u8]>) -> Result<Codec, String> {
+    match entry {
+        None | Some(b"null") => Ok(Codec::None),
+        Some(b"deflate") => Ok(Codec::Deflate(0)),
+        Some(b"snappy") => Ok(Codec::Snappy),
+        Some(b"zstandard") => Ok(Codec::Zstd(0)),
+        Some(other) => Err(format!("its blocks have the unknown compression '{}'", String::from_utf8_lossy(other))),
     }
 }
 
@@ -156,9 +161,33 @@ enum Incomplete {
 
 /// A block of rows, not compressed any more.
 #[derive(Debug)]
-pub(super) struct Block {
-    pub(super) rows: u64,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Block {
+    pub(crate) rows: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The next block of a file in memory; `None` at its end.
+///
+/// # Errors
+/// A sentence about what is wrong with it.
+pub(crate) fn next_block_of(file: &mut Cursor<'_>, codec: Codec, sync: &[u8; 16]) -> Result<Option<Block>, String> {
+    if file.0.is_empty() {
+        return Ok(None);
+    }
+    let rows = u64::try_from(file.long()?).map_err(|_| impossible())?;
+    let bytes = file.counted()?;
+    if file.array::<16>()? != *sync {
+        return Err(wrong_marker());
+    }
+    Ok(Some(Block { rows, bytes: codec.decompress(bytes.to_vec()).map_err(|e| e.message)? }))
+}
+
+fn impossible() -> String {
+    "a block has an impossible size".to_owned()
+}
+
+fn wrong_marker() -> String {
+    "a block does not end with the file's marker".to_owned()
 }
 
 /// Reads the next block; `None` at the end of the file. The bytes are left out if `decompress` is false.
@@ -174,10 +203,10 @@ pub(super) async fn next_block(input: &mut Input, header: &Header, decompress: b
     let mut numbers = Cursor(&input.buffer);
     let (rows, size) = (numbers.long()?, numbers.long()?);
     let start = input.buffer.len() - numbers.0.len();
-    let wrong = || "a block has an impossible size".to_owned();
-    let (rows, size) = (u64::try_from(rows).map_err(|_| wrong())?, usize::try_from(size).map_err(|_| wrong())?);
+    let rows = u64::try_from(rows).map_err(|_| impossible())?;
+    let size = usize::try_from(size).map_err(|_| impossible())?;
     if size > LARGEST_BLOCK {
-        return Err(wrong());
+        return Err(impossible());
     }
     if !input.fill(start + size + header.sync.len(), WINDOW).await? {
         return Err("a block is cut off".to_owned());
@@ -185,7 +214,7 @@ pub(super) async fn next_block(input: &mut Input, header: &Header, decompress: b
     input.take(start);
     let block = input.take(size);
     if input.take(header.sync.len()) != header.sync.as_slice() {
-        return Err("a block does not end with the file's marker".to_owned());
+        return Err(wrong_marker());
     }
     let bytes = if decompress { header.codec.decompress(block.to_vec()).map_err(|e| e.message)? } else { Vec::new() };
     Ok(Some(Block { rows, bytes }))

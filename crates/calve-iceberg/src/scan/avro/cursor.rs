@@ -5,30 +5,30 @@ use std::sync::Arc;
 use super::schema::{Node, Shape};
 
 /// What is wrong with a value.
-pub(super) type Damage = String;
+pub(crate) type Damage = String;
 
 /// Arrays of values without any bytes are no longer than this.
-const MOST_EMPTY_ITEMS: usize = 1 << 20;
+const MOST_EMPTY_ITEMS: usize = 1 << 12;
 
 /// The bytes still to be read.
 #[derive(Debug)]
-pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
+pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Cursor<'a> {
-    pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8], Damage> {
+    pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8], Damage> {
         let (bytes, rest) = self.0.split_at_checked(count).ok_or_else(cut_off)?;
         self.0 = rest;
         Ok(bytes)
     }
 
-    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Damage> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Damage> {
         let (bytes, rest) = self.0.split_first_chunk().ok_or_else(cut_off)?;
         self.0 = rest;
         Ok(*bytes)
     }
 
     /// A number of variable length, zigzag encoded.
-    pub(super) fn long(&mut self) -> Result<i64, Damage> {
+    pub(crate) fn long(&mut self) -> Result<i64, Damage> {
         let mut value = 0_u64;
         for place in 0..10 {
             let [byte] = self.array()?;
@@ -40,17 +40,17 @@ impl<'a> Cursor<'a> {
         Err("a number is too long".to_owned())
     }
 
-    pub(super) fn int(&mut self) -> Result<i32, Damage> {
+    pub(crate) fn int(&mut self) -> Result<i32, Damage> {
         i32::try_from(self.long()?).map_err(|_| "a number is too large".to_owned())
     }
 
-    pub(super) fn counted(&mut self) -> Result<&'a [u8], Damage> {
+    pub(crate) fn counted(&mut self) -> Result<&'a [u8], Damage> {
         let length = usize::try_from(self.long()?).map_err(|_| "a negative length".to_owned())?;
         self.bytes(length)
     }
 
     /// Reads the items of an array or a map one by one; how many there are. An item has at least `least` bytes.
-    pub(super) fn items(
+    pub(crate) fn items(
         &mut self,
         least: usize,
         mut read: impl FnMut(&mut Self) -> Result<(), Damage>,
@@ -61,10 +61,13 @@ impl<'a> Cursor<'a> {
             if count == 0 {
                 return Ok(items);
             }
+            items += count;
+            if least == 0 && items > MOST_EMPTY_ITEMS {
+                return Err(too_many_items());
+            }
             for _ in 0..count {
                 read(self)?;
             }
-            items += count;
         }
     }
 
@@ -77,8 +80,12 @@ impl<'a> Cursor<'a> {
         }
         let count = usize::try_from(count).map_err(|_| "a count is too large".to_owned())?;
         let most = self.0.len().checked_div(least).unwrap_or(MOST_EMPTY_ITEMS);
-        if count > most { Err("an array has more items than bytes".to_owned()) } else { Ok(count) }
+        if count > most { Err(too_many_items()) } else { Ok(count) }
     }
+}
+
+fn too_many_items() -> Damage {
+    "an array has more items than bytes".to_owned()
 }
 
 fn cut_off() -> Damage {
@@ -86,7 +93,7 @@ fn cut_off() -> Damage {
 }
 
 /// Passes over a value.
-pub(super) fn skip(node: &Node, input: &mut Cursor<'_>) -> Result<(), Damage> {
+pub(crate) fn skip(node: &Node, input: &mut Cursor<'_>) -> Result<(), Damage> {
     match &node.shape {
         Shape::Null => {}
         Shape::Boolean => {
@@ -112,6 +119,10 @@ pub(super) fn skip(node: &Node, input: &mut Cursor<'_>) -> Result<(), Damage> {
                 skip(&field.node, input)?;
             }
         }
+        Shape::Array(item) if item.least == 0 => {
+            // no time for what takes no bytes
+            input.items(item.least, |_| Ok(()))?;
+        }
         Shape::Array(item) => {
             input.items(item.least, |input| skip(item, input))?;
         }
@@ -124,6 +135,15 @@ pub(super) fn skip(node: &Node, input: &mut Cursor<'_>) -> Result<(), Damage> {
         Shape::Union(branches) => skip(branch(branches, input.long()?)?, input)?,
     }
     Ok(())
+}
+
+/// What a value is, behind the number of its branch; `None` for NULL.
+pub(crate) fn present<'a>(node: &'a Node, input: &mut Cursor<'_>) -> Result<Option<&'a Node>, Damage> {
+    let node = match &node.shape {
+        Shape::Union(branches) => branch(branches, input.long()?)?,
+        _ => node,
+    };
+    Ok((!matches!(node.shape, Shape::Null)).then_some(node))
 }
 
 fn branch(branches: &[Arc<Node>], index: i64) -> Result<&Arc<Node>, Damage> {

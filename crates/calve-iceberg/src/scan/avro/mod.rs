@@ -13,10 +13,11 @@ use calve_types::{Error, Result};
 use futures::stream::{BoxStream, StreamExt};
 use iceberg::spec::DataFile;
 
-pub(crate) use self::container::entries as avro_header;
 use self::container::{Block, Header, Input, next_block};
-use self::cursor::{Cursor, skip};
+pub(crate) use self::container::{codec, entries, next_block_of};
+pub(crate) use self::cursor::{Cursor, Damage, present, skip};
 use self::decode::Column;
+pub(crate) use self::schema::{Node, RecordField, Shape, root};
 use super::formats::Rows;
 use super::reader::unreadable;
 use crate::io::TableIo;

@@ -16,11 +16,11 @@ const DEEPEST: usize = 100;
 
 /// A type.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub(super) shape: Shape,
+pub(crate) struct Node {
+    pub(crate) shape: Shape,
     pub(super) meaning: Meaning,
     /// The least number of bytes of a value.
-    pub(super) least: usize,
+    pub(crate) least: usize,
     /// Iceberg's field ids of an element, or of keys and values.
     ids: (Option<i32>, Option<i32>),
     types: usize,
@@ -29,7 +29,7 @@ pub(super) struct Node {
 
 /// How values are laid out.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Null,
     Boolean,
     Int,
@@ -48,7 +48,7 @@ pub(super) enum Shape {
 
 /// What values mean (`logicalType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(crate) enum Meaning {
     Plain,
     Date,
     Time(TimeUnit),
@@ -61,10 +61,10 @@ pub(super) enum Meaning {
 
 /// A field of a record.
 #[derive(Debug)]
-pub(super) struct RecordField {
-    name: String,
-    id: Option<i32>,
-    pub(super) node: Arc<Node>,
+pub(crate) struct RecordField {
+    pub(crate) name: String,
+    pub(crate) id: Option<i32>,
+    pub(crate) node: Arc<Node>,
 }
 
 impl Node {
@@ -93,7 +93,7 @@ impl Node {
     }
 
     /// The type of values that are not NULL, and which branch of a union it and NULL are.
-    pub(super) fn optional(&self) -> Option<(&Arc<Self>, Branches)> {
+    pub(crate) fn optional(&self) -> Option<(&Arc<Self>, Branches)> {
         let Shape::Union(branches) = &self.shape else { return None };
         let is_null = |node: &Arc<Self>| matches!(node.shape, Shape::Null);
         match branches.as_slice() {
@@ -146,7 +146,7 @@ impl Node {
     }
 
     /// The key and the value of a record that stands for an entry of a map.
-    pub(super) fn pair(&self) -> Option<(&RecordField, &RecordField)> {
+    pub(crate) fn pair(&self) -> Option<(&RecordField, &RecordField)> {
         match &self.shape {
             Shape::Record(fields) => match fields.as_slice() {
                 [key, value] if key.node.optional().is_none() => Some((key, value)),
@@ -159,7 +159,7 @@ impl Node {
 
 /// Branches of a union.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Branches {
+pub(crate) struct Branches {
     pub(super) value: i64,
     pub(super) null: Option<i64>,
 }
@@ -195,13 +195,21 @@ impl FileSchema {
     /// # Errors
     /// A sentence about a schema that is none, or not of records.
     pub(super) fn parse(json: &[u8]) -> Result<Self, String> {
-        let json: Value = serde_json::from_slice(json).map_err(|e| format!("its schema is not JSON: {e}"))?;
-        let root = Names::default().node(&json, "")?;
+        let root = root(json)?;
         let Shape::Record(fields) = &root.shape else { return Err("its schema is not a record".to_owned()) };
         let arrow = fields.iter().map(|f| field(&f.name, f.id, &f.node)).collect::<Vec<_>>();
         let columns = fields.iter().map(|f| f.node.clone()).collect();
         Ok(Self { columns, arrow: Arc::new(ArrowSchema::new(arrow)) })
     }
+}
+
+/// The type of a file's rows, from the schema in its header.
+///
+/// # Errors
+/// A sentence about a schema that is none.
+pub(crate) fn root(json: &[u8]) -> Result<Arc<Node>, String> {
+    let json: Value = serde_json::from_slice(json).map_err(|e| format!("its schema is not JSON: {e}"))?;
+    Names::default().node(&json, "")
 }
 
 /// The named types so far.

@@ -18,6 +18,7 @@ use orc_rust::reader::AsyncChunkReader;
 use orc_rust::reader::metadata::read_metadata;
 use prost::Message;
 
+use crate::codec::{LARGEST_BLOCK, uncompressed_length};
 use crate::io::explain;
 use crate::scan::caught;
 
@@ -34,6 +35,41 @@ pub(super) struct Input {
     path: Path,
     size: u64,
     tail: Bytes,
+    blocks: Option<Blocks>,
+}
+
+/// How the streams of the stripes are compressed.
+#[derive(Clone, Copy, Debug)]
+struct Blocks {
+    snappy: bool,
+    /// No block becomes larger than this, in bytes.
+    largest: u64,
+    /// Where the stripes end.
+    end: u64,
+}
+
+/// Of a block before compression (its length has 23 bits), in bytes.
+const LARGEST: u64 = 1 << 23;
+
+/// What a file has that does not say it, in bytes (`orc.compress.size`).
+const USUAL: u64 = 256 << 10;
+
+impl Blocks {
+    /// Whether a stream consists of whole blocks, and none that is made to fill the memory.
+    fn check(&self, mut stream: &[u8]) -> Result<(), String> {
+        let cut_off = || "a stream is cut off".to_owned();
+        while !stream.is_empty() {
+            let ([a, b, c], rest) = stream.split_first_chunk().ok_or_else(cut_off)?;
+            let head = u32::from_le_bytes([*a, *b, *c, 0]);
+            let (block, rest) = rest.split_at_checked((head >> 1) as usize).ok_or_else(cut_off)?;
+            let is_original = head & 1 == 1;
+            if self.snappy && !is_original && uncompressed_length(block).is_none_or(|n| n as u64 > self.largest) {
+                return Err("a block is too large".to_owned());
+            }
+            stream = rest;
+        }
+        Ok(())
+    }
 }
 
 impl Input {
@@ -43,7 +79,7 @@ impl Input {
         if tail.len() as u64 != size.min(TAIL) {
             return Err("it is cut off".to_owned());
         }
-        Ok(Self { store, path, size, tail })
+        Ok(Self { store, path, size, tail, blocks: None })
     }
 
     async fn range(&self, start: u64, length: u64) -> Result<Bytes, String> {
@@ -69,7 +105,15 @@ impl AsyncChunkReader for Input {
     }
 
     fn get_bytes(&mut self, start: u64, length: u64) -> BoxFuture<'_, std::io::Result<Bytes>> {
-        async move { self.range(start, length).await.map_err(std::io::Error::other) }.boxed()
+        async move {
+            let bytes = self.range(start, length).await.map_err(std::io::Error::other)?;
+            if let Some(blocks) = self.blocks.filter(|blocks| start.saturating_add(length) <= blocks.end) {
+                // the library trusts what blocks say of themselves
+                blocks.check(&bytes).map_err(std::io::Error::other)?;
+            }
+            Ok(bytes)
+        }
+        .boxed()
     }
 }
 
@@ -95,7 +139,7 @@ impl Tail {
     /// # Errors
     /// A sentence about what is wrong with it.
     pub(super) async fn read(store: Arc<dyn ObjectStore>, path: Path, size: u64) -> Result<Self, String> {
-        let input = Input::new(store, path, size).await?;
+        let mut input = Input::new(store, path, size).await?;
         let cut_off = || "it is cut off".to_owned();
         let (length, rest) = input.tail.split_last().ok_or_else(cut_off)?;
         let start = rest.len().checked_sub(usize::from(*length)).ok_or_else(cut_off)?;
@@ -112,6 +156,10 @@ impl Tail {
         if script.metadata_length.is_none() || script.footer_length.is_none() {
             return Err("its end does not say where its footer is".to_owned());
         }
+        let largest = script.compression_block_size.unwrap_or(USUAL);
+        if largest > LARGEST {
+            return Err("its blocks are too large".to_owned());
+        }
         let footer = input.range(after - script.footer_length(), script.footer_length()).await?;
         let footer = decompress(footer, compression(&script))?;
         let footer = Footer::decode(footer.as_slice()).map_err(|e| format!("its footer is damaged: {e}"))?;
@@ -120,6 +168,11 @@ impl Tail {
         }
         check_types(&footer)?;
         let stripes = stripes(&footer, metadata)?;
+        input.blocks = (script.compression() != CompressionKind::None).then_some(Blocks {
+            snappy: script.compression() == CompressionKind::Snappy,
+            largest,
+            end: metadata,
+        });
         Ok(Self { input, types: footer.types, stripes })
     }
 }
@@ -147,9 +200,10 @@ fn compression(script: &PostScript) -> Option<Compression> {
 fn decompress(bytes: Bytes, compression: Option<Compression>) -> Result<Vec<u8>, String> {
     let damaged = || "its footer is damaged".to_owned();
     let mut plain = Vec::new();
-    let read = caught(|| Decompressor::new(bytes, compression, Vec::new()).read_to_end(&mut plain));
+    let most = LARGEST_BLOCK as u64 + 1;
+    let read = caught(|| Decompressor::new(bytes, compression, Vec::new()).take(most).read_to_end(&mut plain));
     read.map_err(|_| damaged())?.map_err(|_| damaged())?;
-    Ok(plain)
+    if plain.len() > LARGEST_BLOCK { Err("its footer is too large".to_owned()) } else { Ok(plain) }
 }
 
 /// Checks that the types are a tree with the row as its root, as deep as it may be.

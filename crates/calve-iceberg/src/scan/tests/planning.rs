@@ -27,8 +27,9 @@ async fn without_metrics_of_other_columns_the_files_and_their_deletes_are_the_sa
         let schema = lake.provider(&[]).schema();
         let filter = binary(col("id", &schema).unwrap(), Operator::GtEq, lit(60_i64), &schema).unwrap();
         let pruner = Pruner::new(&filter, &schema, table.metadata()).unwrap();
-        let full = plan_measured(&table, snapshot, Some(&pruner), 10).await.unwrap();
+        // first: what was read in full is kept
         let thin = plan_measured(&table, snapshot, Some(&pruner), 9).await.unwrap();
+        let full = plan_measured(&table, snapshot, Some(&pruner), 10).await.unwrap();
         let shown = |tasks: &[crate::scan::FileTask]| -> Vec<_> {
             let row_id = |file: &DataFile| file.first_row_id();
             tasks.iter().map(|t| (t.file().file_path().to_owned(), t.deletes.keys.len(), row_id(t.file()))).collect()

@@ -311,3 +311,60 @@ async fn writers_under_chaos_lose_and_double_nothing() {
     let missing: Vec<_> = referenced(&now).await.difference(&avro_files(dir.path())).cloned().collect();
     assert_eq!(missing, Vec::<String>::new());
 }
+
+/// A server that knows calls by their keys is asked again, and answers as it did.
+#[tokio::test]
+async fn repetitions_are_known_by_their_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = RestServer::over(dir.path());
+    let c = catalog(&server, &[]);
+    let base = table(&*c).await;
+    assert!(
+        server.log().iter().all(|l| !l.headers.contains_key("idempotency-key")),
+        "only where the server knows them"
+    );
+    server.change(|settings| settings.key_lifetime = Some("PT30M".to_owned()));
+    let c = catalog(&server, &[]);
+    c.connect().await.unwrap();
+    for (n, fault) in [Fault::LoseRequest, Fault::LoseReply, Fault::CutReply].into_iter().enumerate() {
+        server.log();
+        server.trap("POST", COMMIT, fault);
+        let key = format!("k{n}");
+        let done = c.commit(&base, vec![], set(&key, "1")).await.unwrap();
+        assert_eq!(done.property(&key), Some("1"));
+        let log = server.log();
+        let keys: Vec<_> = log.iter().map(|l| l.headers["idempotency-key"].clone()).collect();
+        assert!(keys.len() == 2 && keys[0] == keys[1], "{keys:?}");
+        assert_eq!(uuid::Uuid::parse_str(&keys[0]).unwrap().get_version_num(), 7);
+    }
+    let keys: BTreeSet<_> = {
+        c.drop_table(&c.ident("db", "none").unwrap(), false).await.unwrap();
+        c.create_namespace(&levels(&["db2"]), BTreeMap::new()).await.unwrap();
+        server.log().iter().map(|l| l.headers["idempotency-key"].clone()).collect()
+    };
+    assert_eq!(keys.len(), 2, "each call has its own");
+    // a second creation would be a conflict, if it were one
+    server.trap("POST", "/tables", Fault::LoseReply);
+    server.log();
+    another(&*c, "u").await;
+    assert_eq!(server.targets().len(), 2, "nothing has to be looked for");
+    // a server that forgets the keys in between: whose doing it was shows when it is looked for
+    server.trap("POST", "/tables", Fault::LoseReply);
+    let forgetful: rest_server::Hook = {
+        let seen = std::sync::atomic::AtomicUsize::new(0);
+        Arc::new(move |method: &str, target: &str| {
+            let second = method == "POST"
+                && target.ends_with("/tables")
+                && seen.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 1;
+            second.then(|| Fault::Refuse(409, "AlreadyExistsException"))
+        })
+    };
+    server.set_hook(forgetful);
+    another(&*c, "v").await;
+    // and where the server says that it failed, it has kept nothing
+    server.log();
+    server.trap("POST", COMMIT, Fault::DoneBut(500));
+    let unknown = c.commit(&base, vec![], set("k", "2")).await;
+    assert!(matches!(unknown, Err(CommitError::Unknown(_))), "{unknown:?}");
+    assert_eq!(server.log().len(), 1);
+}

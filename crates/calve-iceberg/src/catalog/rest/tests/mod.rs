@@ -4,6 +4,7 @@ mod access;
 mod faults;
 mod odd_servers;
 mod operations;
+mod tls;
 
 #[path = "../../../../tests/rest_server/mod.rs"]
 mod rest_server;

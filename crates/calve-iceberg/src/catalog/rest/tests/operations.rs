@@ -294,3 +294,83 @@ async fn an_image_asks_and_changes_nothing() {
     assert!(server.log().iter().all(|l| matches!(l.method.as_str(), "GET" | "HEAD")));
     assert!(real.table_exists(base.ident()).await.unwrap());
 }
+
+/// Java's `RESTSessionCatalog`: the statement wins over the one, and loses to the other.
+#[tokio::test]
+async fn the_catalog_says_what_new_tables_have() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut settings = ServerSettings { warehouse: dir.path().display().to_string(), ..ServerSettings::full() };
+    settings.defaults = BTreeMap::from([("table-default.of-server".into(), "1".into())]);
+    settings.overrides = BTreeMap::from([("table-override.kept".into(), "server".into())]);
+    let server = RestServer::start(settings);
+    let options = [
+        ("table-default.write.parquet.compression-codec", "gzip"),
+        ("table-default.format-version", "3"),
+        ("table-default.mine", "catalog"),
+        ("table-override.kept", "catalog"),
+        ("table-override.other", "catalog"),
+    ];
+    let c = catalog(&server, &options);
+    c.create_namespace(&levels(&["db"]), BTreeMap::new()).await.unwrap();
+    let statement = creation(&[("mine", "statement"), ("kept", "statement"), ("other", "statement")]);
+    let ident = c.ident("db", "t").unwrap();
+    let Staged::Ready(staged) = c.stage_table(&ident, statement.clone()).await.unwrap() else { panic!("not staged") };
+    let created = c.create_table(&ident, statement).await.unwrap();
+    for table in [staged, created] {
+        let expected = [
+            ("of-server", "1"),
+            ("write.parquet.compression-codec", "gzip"),
+            ("mine", "statement"),
+            ("kept", "server"),
+            ("other", "catalog"),
+        ];
+        for (key, value) in expected {
+            assert_eq!(table.property(key), Some(value), "{key}");
+        }
+        assert_eq!(table.metadata().format_version(), iceberg::spec::FormatVersion::V3);
+    }
+}
+
+#[tokio::test]
+async fn a_table_appears_with_its_first_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = RestServer::over(dir.path());
+    let (c, other) = (catalog(&server, &[]), catalog(&server, &[]));
+    c.create_namespace(&levels(&["db"]), BTreeMap::new()).await.unwrap();
+    let ident = c.ident("db", "t").unwrap();
+    let new = || {
+        let mut new = creation(&[("p", "1"), ("format-version", "3")]);
+        new.partition.clear();
+        new
+    };
+    for fault in [None, Some(Fault::LoseReply), Some(Fault::DoneBut(500)), Some(Fault::Twice), Some(Fault::LoseRequest)]
+    {
+        let Staged::Ready(staged) = c.stage_table(&ident, new()).await.unwrap() else { panic!("not staged") };
+        assert!(!other.table_exists(&ident).await.unwrap());
+        let creation = crate::catalog::Creation::new(c.clone(), staged.clone());
+        if let Some(fault) = fault.clone() {
+            server.trap("POST", "/tables/t", fault);
+        }
+        crate::commit::commit(&creation, creation.table(), "main", append("f"), &job()).await.unwrap();
+        let made = other.load_table(&ident).await.unwrap().unwrap();
+        assert_eq!(live(&made).await, ["f"], "{fault:?}");
+        assert_eq!(made.metadata().uuid(), staged.metadata().uuid());
+        assert_eq!(made.property("p"), Some("1"));
+        assert_eq!(server.disarm(), 0);
+        assert!(c.drop_table(&ident, true).await.unwrap());
+    }
+    // without rows, and with partitions
+    let Staged::Ready(staged) = c.stage_table(&ident, creation(&[])).await.unwrap() else { panic!("not staged") };
+    let made = crate::catalog::Creation::new(c.clone(), staged.clone()).commit().await.unwrap();
+    assert_eq!(made.metadata().default_partition_spec(), staged.metadata().default_partition_spec());
+    assert_eq!(made.metadata().current_schema(), staged.metadata().current_schema());
+    assert!(c.drop_table(&ident, true).await.unwrap());
+    // another one's table of that name came first
+    let Staged::Ready(staged) = c.stage_table(&ident, new()).await.unwrap() else { panic!("not staged") };
+    other.create_table(&ident, new()).await.unwrap();
+    let creation = crate::catalog::Creation::new(c.clone(), staged);
+    let error = crate::commit::commit(&creation, creation.table(), "main", append("f"), &job()).await.unwrap_err();
+    assert_eq!(error.code, "table-exists");
+    assert_eq!(live(&other.load_table(&ident).await.unwrap().unwrap()).await, Vec::<String>::new());
+    assert_eq!(avro_files(dir.path()), BTreeSet::new(), "nothing is left of what was not made");
+}
