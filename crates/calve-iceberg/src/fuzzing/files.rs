@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
-use bytes::Bytes;
 use calve_types::{Error, Result};
 use futures::TryStreamExt;
 use futures::executor::block_on;
 use futures::stream::BoxStream;
 use iceberg::spec::{DataContentType, DataFile, DataFileBuilder, DataFileFormat, NestedFieldRef, Struct};
-use orc_rust::reader::metadata::read_metadata as read_tail;
 
 use super::{File, read_metadata, table};
 use crate::io::TableIo;
-use crate::scan::caught;
 use crate::scan::columns_of;
 use crate::scan::fuzzed::{AvroFile, OrcFile, Rows, guarded, position_fields};
 use crate::table::Table;
@@ -120,10 +117,9 @@ pub fn avro(bytes: &[u8]) {
 pub fn orc(bytes: &[u8]) {
     let file = File::new("orc", bytes);
     let table = everything();
-    // what its end says, if the library can read it
-    let tail = caught(|| read_tail(&mut Bytes::copy_from_slice(bytes)).map(|tail| tail.number_of_rows()));
-    let rows = tail.ok().and_then(std::result::Result::ok).unwrap_or(1);
-    let described = Arc::new(describe(&file, DataFileFormat::Orc, bytes.len(), rows));
+    let described = |rows| describe(&file, DataFileFormat::Orc, bytes.len(), rows);
+    let Ok(rows) = block_on(OrcFile::rows_of(&table, &described(0))) else { return };
+    let described = Arc::new(described(rows));
     let Ok(first) = block_on(OrcFile::open(&table, &described)) else { return };
     let columns = first.schema().fields().len();
     same(columns, bytes.len(), |columns, batch_rows| {

@@ -66,6 +66,7 @@ impl HadoopCatalog {
         let given = given.ok_or_else(|| {
             Error::new("invalid-option", format!("option 'warehouse' of catalog '{name}' is missing"))
                 .with_detail("Cannot initialize HadoopCatalog because warehousePath must not be null or empty")
+                .with_hint("set it to a folder for the tables, such as '/data/warehouse' or 's3://bucket/warehouse'")
         })?;
         let (warehouse, io, storage): (_, _, Box<dyn Storage>) = if is_remote(given) {
             let io = TableIo::new(options)?;

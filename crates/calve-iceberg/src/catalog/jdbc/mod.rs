@@ -38,6 +38,7 @@ pub(super) fn open(settings: Settings, options: &BTreeMap<String, String>, acces
     let uri = given("uri").ok_or_else(|| missing("uri", "JDBC connection URI is required").with_hint(uri::HINT))?;
     let folder = given("warehouse").ok_or_else(|| {
         missing("warehouse", "Cannot initialize JDBCCatalog because warehousePath must not be null or empty")
+            .with_hint("set it to a folder for the tables, such as '/data/warehouse' or 's3://bucket/warehouse'")
     })?;
     let place = Place::parse(uri, options, access)?;
     let warehouse = warehouse(folder, name)?;

@@ -85,7 +85,10 @@ impl Server {
 
         let host = if host.is_empty() { "localhost" } else { host };
         let mut url = Url::parse(&format!("postgres://{host}/{database}")).map_err(|_| invalid("is not an address"))?;
-        if let Some(user) = given("user") {
+        // as its driver for Java does
+        let who =
+            ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok().filter(|who| !who.is_empty()));
+        if let Some(user) = given("user").or(who.as_deref()) {
             url.set_username(user).map_err(|()| invalid("is not an address"))?;
         }
         let mut connect: PgConnectOptions = url.as_str().parse().map_err(|_| invalid("is not an address"))?;

@@ -30,16 +30,20 @@ pub(crate) struct OrcFile {
     schema: SchemaRef,
 }
 
+async fn tail_of(table: &Table, file: &DataFile) -> Result<Tail> {
+    let path = table.io().object_path(file.file_path())?;
+    let tail = Tail::read(table.io().object_store(), path, file.file_size_in_bytes());
+    tail.await.map_err(|e| unreadable(file, &e))
+}
+
 impl OrcFile {
     /// Opens a file of a table.
     ///
     /// # Errors
     /// `io`, naming the file, if it is missing, cut off or not an ORC file.
     pub(crate) async fn open(table: &Table, file: &DataFile) -> Result<Self> {
-        let path = table.io().object_path(file.file_path())?;
-        let tail = Tail::read(table.io().object_store(), path, file.file_size_in_bytes());
-        let tail = tail.await.map_err(|e| unreadable(file, &e))?;
-        let rows = tail.stripes.iter().fold(0_u64, |sum, stripe| sum.saturating_add(stripe.rows));
+        let tail = tail_of(table, file).await?;
+        let rows = tail.rows();
         if rows != file.record_count() {
             let expected = file.record_count();
             return Err(unreadable(file, &format!("it has {rows} rows, its manifest says {expected}")));
@@ -47,6 +51,15 @@ impl OrcFile {
         let columns = columns(&tail.types, table.metadata().current_schema());
         let schema = Arc::new(ArrowSchema::new(columns.iter().map(|c| c.wanted.clone()).collect::<Vec<_>>()));
         Ok(Self { tail, columns, schema })
+    }
+
+    /// How many rows a file says it has.
+    ///
+    /// # Errors
+    /// As [`OrcFile::open`].
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) async fn rows_of(table: &Table, file: &DataFile) -> Result<u64> {
+        Ok(tail_of(table, file).await?.rows())
     }
 
     /// The columns of the file, with field ids as Parquet's reader gives them.

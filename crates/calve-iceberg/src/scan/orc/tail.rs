@@ -134,6 +134,11 @@ pub(super) struct Tail {
 }
 
 impl Tail {
+    /// How many rows the stripes have.
+    pub(super) fn rows(&self) -> u64 {
+        self.stripes.iter().fold(0, |sum, stripe| sum.saturating_add(stripe.rows))
+    }
+
     /// Reads and checks the tail of a file.
     ///
     /// # Errors
