@@ -13,12 +13,11 @@ use iceberg::spec::{
 use parquet::file::metadata::ParquetMetaData;
 use tokio::sync::OnceCell;
 
-use super::context::ScanContext;
 use super::delete_index::DeleteIndex;
 use super::deletes::FileDeletes;
 use super::guard::guarded;
 use super::prune::{Pruner, kept};
-use super::reader;
+use super::reader::{self, FileReader};
 use crate::table::{RESTORE, Table};
 
 /// Of more data files than this, only the metrics are kept that planning looks at: those of one file with a few dozen
@@ -45,14 +44,13 @@ impl FileTask {
         self.entry.data_file()
     }
 
-    /// The footer, read once.
+    /// The footer, read once, by a reader of this file.
     ///
     /// # Errors
     /// `io`, naming the file.
-    pub(crate) async fn footer(&self, context: &ScanContext) -> Result<Arc<ParquetMetaData>> {
-        let load = || async {
-            let mut reader = reader::open(context.table.io(), self.file())?;
-            let footer = guarded(self.file(), reader::footer(&mut reader, self.file())).await?;
+    pub(crate) async fn footer(&self, reader: &mut FileReader) -> Result<Arc<ParquetMetaData>> {
+        let load = async {
+            let footer = guarded(self.file(), reader::footer(reader, self.file())).await?;
             let (rows, expected) = (footer.file_metadata().num_rows(), self.file().record_count());
             if u64::try_from(rows).ok() != Some(expected) {
                 let why = format!("it has {rows} rows, its manifest says {expected}");
@@ -60,7 +58,7 @@ impl FileTask {
             }
             Ok(footer)
         };
-        self.footer.get_or_try_init(load).await.cloned()
+        self.footer.get_or_try_init(|| load).await.cloned()
     }
 
     /// Has only those row groups read that are `true`, of all of the file. To be said before the file is read, once.

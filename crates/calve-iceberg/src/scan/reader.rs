@@ -15,23 +15,75 @@ use futures::future::BoxFuture;
 use iceberg::spec::DataFile;
 use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::async_reader::{AsyncFileReader, ParquetObjectReader};
-use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataBuilder};
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataBuilder, ParquetMetaDataReader};
 
 use crate::io::{TableIo, explain_cause};
 use crate::table::RESTORE;
 
 /// Enough for the footer of most files, so that it is read at once.
-const FOOTER_HINT: usize = 64 * 1024;
+const FOOTER_BYTES: u64 = 64 * 1024;
+
+/// A file of up to this size is read whole with its footer: on object stores as well as on disks another request costs
+/// more than these bytes.
+const WHOLE_BYTES: u64 = 256 * 1024;
+
+/// A Parquet file that is read by ranges; what came with the footer is not read again.
+#[derive(Debug, Clone)]
+pub(crate) struct FileReader {
+    store: ParquetObjectReader,
+    size: u64,
+    /// The end of the file, once the footer was read.
+    tail: Bytes,
+}
 
 /// A reader of a file; nothing is read yet.
 ///
 /// # Errors
 /// As [`TableIo::object_path`].
-pub(crate) fn open(io: &TableIo, file: &DataFile) -> Result<ParquetObjectReader> {
+pub(crate) fn open(io: &TableIo, file: &DataFile) -> Result<FileReader> {
     let size = file.file_size_in_bytes();
-    let hint = usize::try_from(size).unwrap_or(usize::MAX).min(FOOTER_HINT);
-    let reader = ParquetObjectReader::new(io.object_store(), io.object_path(file.file_path())?);
-    Ok(reader.with_file_size(size).with_footer_size_hint(hint))
+    let store = ParquetObjectReader::new(io.object_store(), io.object_path(file.file_path())?).with_file_size(size);
+    Ok(FileReader { store, size, tail: Bytes::new() })
+}
+
+impl FileReader {
+    /// The bytes of a range that lies within the tail.
+    fn known(&self, range: &Range<u64>) -> Option<Bytes> {
+        let start = range.start.checked_sub(self.size.checked_sub(self.tail.len() as u64)?)?;
+        let end = start.checked_add(range.end.checked_sub(range.start)?)?;
+        let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
+        (end <= self.tail.len() && start < end).then(|| self.tail.slice(start..end))
+    }
+}
+
+impl AsyncFileReader for FileReader {
+    fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, parquet::errors::Result<Bytes>> {
+        match self.known(&range) {
+            Some(bytes) => futures::future::ready(Ok(bytes)).boxed(),
+            None => self.store.get_bytes(range),
+        }
+    }
+
+    fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, parquet::errors::Result<Vec<Bytes>>> {
+        match ranges.iter().map(|range| self.known(range)).collect() {
+            Some(all) => futures::future::ready(Ok(all)).boxed(),
+            None => self.store.get_byte_ranges(ranges),
+        }
+    }
+
+    fn get_metadata<'a>(
+        &'a mut self,
+        _: Option<&'a ArrowReaderOptions>,
+    ) -> BoxFuture<'a, parquet::errors::Result<Arc<ParquetMetaData>>> {
+        async move {
+            let size = self.size;
+            let bytes = if size <= WHOLE_BYTES { size } else { FOOTER_BYTES };
+            self.tail = self.store.get_bytes(size - bytes..size).await?;
+            let parse = ParquetMetaDataReader::new().with_prefetch_hint(usize::try_from(bytes).ok());
+            Ok(Arc::new(parse.load_and_finish(self, size).await?))
+        }
+        .boxed()
+    }
 }
 
 /// The footer of a file, without the hints that writers leave for themselves: an embedded Arrow schema would decide how
@@ -39,7 +91,7 @@ pub(crate) fn open(io: &TableIo, file: &DataFile) -> Result<ParquetObjectReader>
 ///
 /// # Errors
 /// `io`, naming the file, if it is missing, cut off or not a Parquet file.
-pub(crate) async fn footer(reader: &mut ParquetObjectReader, file: &DataFile) -> Result<Arc<ParquetMetaData>> {
+pub(crate) async fn footer(reader: &mut FileReader, file: &DataFile) -> Result<Arc<ParquetMetaData>> {
     let footer = reader.get_metadata(None).await.map_err(|e| unreadable_because(file, &e))?;
     let stored = footer.file_metadata();
     let plain = FileMetaData::new(
@@ -92,7 +144,7 @@ pub(crate) fn named(file: &DataFile, error: DataFusionError) -> DataFusionError 
 /// Readers of one file whose footer is known.
 #[derive(Debug)]
 pub(crate) struct KnownFooter {
-    pub(crate) reader: ParquetObjectReader,
+    pub(crate) reader: FileReader,
     pub(crate) footer: Arc<ParquetMetaData>,
 }
 
@@ -105,24 +157,24 @@ impl ParquetFileReaderFactory for KnownFooter {
         metrics: &ExecutionPlanMetricsSet,
     ) -> DfResult<Box<dyn AsyncFileReader + Send>> {
         let metrics = ParquetFileMetrics::new(partition, file.object_meta.location.as_ref(), metrics);
-        Ok(Box::new(FileReader { reader: self.reader.clone(), footer: self.footer.clone(), metrics }))
+        Ok(Box::new(MeasuredReader { reader: self.reader.clone(), footer: self.footer.clone(), metrics }))
     }
 }
 
-struct FileReader {
-    reader: ParquetObjectReader,
+struct MeasuredReader {
+    reader: FileReader,
     footer: Arc<ParquetMetaData>,
     metrics: ParquetFileMetrics,
 }
 
-impl FileReader {
+impl MeasuredReader {
     fn count(&self, range: &Range<u64>) {
         let bytes = range.end.saturating_sub(range.start);
         self.metrics.bytes_scanned.add(usize::try_from(bytes).unwrap_or(usize::MAX));
     }
 }
 
-impl AsyncFileReader for FileReader {
+impl AsyncFileReader for MeasuredReader {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, parquet::errors::Result<Bytes>> {
         self.count(&range);
         self.reader.get_bytes(range)

@@ -246,7 +246,8 @@ impl Open {
             return formats::open(self, file.range.as_ref()).await;
         }
         let (context, task) = (&self.context, &self.task);
-        let footer = task.footer(context).await.map_err(external)?;
+        let mut reader = reader::open(context.table.io(), task.file()).map_err(external)?;
+        let footer = task.footer(&mut reader).await.map_err(external)?;
         let deleted = task.deletes.positions(context, task.file().file_path(), task.sequence);
         let deleted = deleted.await.map_err(external)?;
         let mut live: Option<ParquetAccessPlan> = None;
@@ -264,7 +265,6 @@ impl Open {
         let columns = projection.len();
         let key_columns = self.add_key_columns(&mut projection).map_err(external)?;
         let has_keys = !key_columns.is_empty();
-        let reader = reader::open(context.table.io(), task.file()).map_err(external)?;
         let (layout, stored) = self.layout(&footer)?;
         let version = context.table.metadata().format_version();
         let filler = Filler::new(&self.columns, &projection, task, version);

@@ -28,7 +28,8 @@ pub(crate) async fn skip_row_groups(
     if task.file().file_format() != DataFileFormat::Parquet {
         return Ok(true);
     }
-    let footer = task.footer(context).await?;
+    let mut reader = open_parquet(context.table.io(), task.file())?;
+    let footer = task.footer(&mut reader).await?;
     let columns: Vec<(usize, &Values)> =
         key.iter().zip(values).filter_map(|(field, values)| Some((stored(&footer, field)?, values))).collect();
     let groups = footer.row_groups();
@@ -44,7 +45,6 @@ pub(crate) async fn skip_row_groups(
         let wrong = |e: &parquet::errors::ParquetError| unreadable_because(task.file(), e);
         let metadata =
             ArrowReaderMetadata::try_new(footer.clone(), ArrowReaderOptions::new()).map_err(|e| wrong(&e))?;
-        let reader = open_parquet(context.table.io(), task.file())?;
         let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(reader, metadata);
         for (column, values) in columns.iter().filter(|(column, values)| wanted(*column, values)) {
             let Values::Few(values) = values else { continue };

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Tables that calve overwrote, and tables in every layout and encoding it writes, hold the same rows for calve and DuckDB.
+"""Tables that calve overwrote, and tables in every layout and encoding it writes, hold the same rows for calve, for DuckDB
+and for iceberg-datafusion, the table provider of Iceberg's Rust library.
 
-usage: layout_with_duckdb.py CALVE       needs duckdb, duckdb-extension-iceberg and duckdb-extension-avro, all of one version
+usage: layout_with_readers.py CALVE
+needs duckdb, duckdb-extension-iceberg and duckdb-extension-avro, all of one version; datafusion and the pyiceberg-core that
+was built for its version
 """
 import glob
 import importlib.util
@@ -33,6 +36,8 @@ TABLES = {
              ["INSERT INTO t " + ROWS]),
     "range": ("CREATE TABLE t (" + COLUMNS + ") PARTITIONED BY (hours(ts)) WITH ('write.distribution-mode' = 'range')",
               ["INSERT INTO t " + ROWS]),
+    "transforms": ("CREATE TABLE t (" + COLUMNS + ") PARTITIONED BY (bucket(4, id), days(ts)) WITH ('format-version' = '1')",
+                   ["INSERT INTO t " + ROWS, "INSERT INTO t SELECT id + 300, p, s, d, ts FROM t WHERE p = 2"]),
     "spread": ("CREATE TABLE t (" + COLUMNS + ") PARTITIONED BY (truncate(6, s)) WITH ('write.object-storage.enabled' = 'true')",
                ["INSERT INTO t " + ROWS]),
     "encoded": ("CREATE TABLE t (" + COLUMNS + ") WITH ('write.parquet.page-version' = 'v2', 'write.parquet.page-row-limit' = '7', "
@@ -46,7 +51,7 @@ FILTERS = ["TRUE", "id = 7", "p = 3 AND d > 20", "s >= 'text 😀 5'", "ts < TIM
 
 def calve(folder, *statements):
     """Runs statements in the catalog; the rows of the last one."""
-    catalog = (f"CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{folder}'); "
+    catalog = (f"CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = 'file://{folder}'); "
                "CREATE DATABASE IF NOT EXISTS lake.db; USE lake.db; SET 'execution.runtime-mode' = 'batch'; ")
     script = catalog + ";\n".join(statements) + ";"
     done = subprocess.run([CALVE, "--output", "jsonl", "-e", script], capture_output=True, text=True)
@@ -61,12 +66,34 @@ def extension(name):
     return glob.glob(os.path.join(package, "**", name + ".duckdb_extension"), recursive=True)[0]
 
 
-def main():
+def with_duckdb():
+    """A function from a query of a table in a folder to its rows."""
     import duckdb
 
     db = duckdb.connect(config={"allow_unsigned_extensions": "true"})
     for name in ("avro", "iceberg"):
         db.load_extension(extension(name))
+    return lambda folder, query: db.execute(query.format(t=f"iceberg_scan('{folder}/db/t')")).fetchall()
+
+
+def with_datafusion():
+    """The same for iceberg-datafusion."""
+    from datafusion import SessionContext
+    from pyiceberg_core.datafusion import IcebergDataFusionTable
+
+    def rows(folder, query):
+        current = (pathlib.Path(folder) / "db/t/metadata/version-hint.text").read_text().strip()
+        context = SessionContext()
+        metadata = f"file://{folder}/db/t/metadata/v{current}.metadata.json"
+        context.register_table("t", IcebergDataFusionTable(["db", "t"], metadata, {}))
+        batches = context.sql(query.format(t="t")).collect()
+        return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+
+    return rows
+
+
+def main():
+    readers = {"DuckDB": with_duckdb(), "iceberg-datafusion": with_datafusion()}
     failed = 0
     for name, (create, inserts) in TABLES.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -74,14 +101,14 @@ def main():
             for condition in FILTERS:
                 columns = "CAST(id AS {text}), CAST(p AS {text}), s, CAST(CAST(d * 1000 AS BIGINT) AS {text})"
                 want = sorted(calve(folder, f"SELECT {columns.format(text='STRING')} FROM t WHERE {condition}"))
-                scan = f"iceberg_scan('{folder}/db/t')"
                 mine = columns.format(text="VARCHAR").replace("CAST(d * 1000", "CAST(trunc(d * 1000)")
-                got = sorted(list(row) for row in db.execute(f"SELECT {mine} FROM {scan} WHERE {condition}").fetchall())
-                good = got == want
-                failed += not good
-                print(f"{'ok' if good else 'NOT'}: {name} WHERE {condition}: {len(got)} rows")
-                if not good:
-                    print(f"  duckdb {got[:20]}\n  calve  {want[:20]}")
+                for reader, rows in readers.items():
+                    got = sorted(list(row) for row in rows(folder, f"SELECT {mine} FROM {{t}} WHERE {condition}"))
+                    good = got == want
+                    failed += not good
+                    print(f"{'ok' if good else 'NOT'}: {reader}: {name} WHERE {condition}: {len(got)} rows")
+                    if not good:
+                        print(f"  {reader} {got[:20]}\n  calve  {want[:20]}")
     sys.exit(1 if failed else 0)
 
 
