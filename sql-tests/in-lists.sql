@@ -18,3 +18,6 @@ INSERT INTO lake.shop.n VALUES (1, 1), (2, CAST(NULL AS INT));
 DELETE FROM lake.shop.n WHERE n NOT IN (1, 2, 3) OR n NOT IN (4, 5, 6);
 SELECT * FROM lake.shop.n;
 SELECT id FROM lake.shop.n WHERE (n IN (1, 2, 3) AND n IN (4, 5, 6)) IS NULL;
+SELECT id FROM t WHERE (id > 0 AND n IN (1, 5)) OR (id > 1 AND n IN (2, 5));
+SELECT id, (n IN (1, 2, 3, 4, 5) AND id > 0) OR (n IN (2, 3, 4, 5, 6) AND id > 0) AS one_of FROM t;
+SELECT id FROM t WHERE NOT ((id > 2 AND n IN (1, 5)) OR (id > 2 AND n IN (2, 5)));

@@ -32,3 +32,6 @@ CREATE TEMPORARY TABLE supplier (
 CREATE TEMPORARY TABLE nation (
   n_nationkey BIGINT NOT NULL, n_name STRING NOT NULL, n_regionkey BIGINT NOT NULL, n_comment STRING
 ) WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '${DATA}/nation.parquet');
+CREATE TEMPORARY TABLE region (
+  r_regionkey BIGINT NOT NULL, r_name STRING NOT NULL, r_comment STRING
+) WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '${DATA}/region.parquet');

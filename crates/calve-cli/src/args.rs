@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -238,8 +238,18 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// What `calve verify-commit` needs, for a command line that lacks it.
+const VERIFY_TIP: &str = "the hint of the failed statement has the whole command, such as: calve verify-commit -i script.sql \
+    --job-id 0123456789abcdef0123456789abcdef catalog.database.table (-i: a script with the CREATE CATALOG statements; \
+    --job-id or --snapshot-id: as the error told it; then the tables)";
+
 /// Adds what was meant to a usage error: Flink's client has no subcommands, and others run a script by its name alone.
 pub fn with_tip(mut error: clap::Error) -> clap::Error {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    if error.kind() == ErrorKind::MissingRequiredArgument && usage.contains(" verify-commit ") {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![VERIFY_TIP.into()]));
+        return error;
+    }
     let word = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg].into_iter().find_map(|kind| error.get(kind));
     if let Some(ContextValue::String(word)) = word
         && (word.to_ascii_lowercase().ends_with(".sql") || Path::new(word).is_file())
@@ -287,6 +297,14 @@ mod tests {
     fn the_history_may_be_none() {
         for line in [&["calve", "--history", ""][..], &["calve", "--history="]] {
             assert_eq!(Cli::try_parse_from(line).unwrap().history, Some(PathBuf::new()), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn what_verify_commit_needs_is_told() {
+        for line in [&["calve", "verify-commit"][..], &["calve", "verify-commit", "c.db.t"]] {
+            let told = with_tip(Cli::try_parse_from(line).unwrap_err()).render().to_string();
+            assert!(told.contains("tip: the hint of the failed statement has the whole command"), "{told}");
         }
     }
 

@@ -103,7 +103,7 @@ fn paint(text: &str) {
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
-/// Rows, rate, files, time.
+/// Rows, rate, files, time, bytes read, memory: what a narrow terminal cuts off matters least.
 fn describe(counts: &ProgressCounts) -> String {
     let seconds = counts.elapsed.as_secs();
     let (rows, done) = match counts.rows_written {
@@ -119,7 +119,14 @@ fn describe(counts: &ProgressCounts) -> String {
             text += &format!(" ({})", HumanBytes(counts.bytes_written));
         }
     }
-    text + &format!(", {}:{:02}", seconds / 60, seconds % 60)
+    text += &format!(", {}:{:02}", seconds / 60, seconds % 60);
+    if counts.bytes_read > 0 {
+        text += &format!(", {} read", HumanBytes(counts.bytes_read));
+    }
+    if counts.memory > 0 {
+        text += &format!(", memory {}", HumanBytes(counts.memory));
+    }
+    text
 }
 
 /// Hides the line before it writes, if what it writes reaches the terminal too.
@@ -181,5 +188,10 @@ mod tests {
             ..counts
         };
         assert_eq!(describe(&counts), "1,000,000 rows written, 8,000/s, 3 files (3.00 MiB), 2:05");
+        let counts = ProgressCounts { bytes_read: 12 << 20, memory: 1_536, memory_peak: 1 << 30, ..counts };
+        assert_eq!(
+            describe(&counts),
+            "1,000,000 rows written, 8,000/s, 3 files (3.00 MiB), 2:05, 12.00 MiB read, memory 1.50 KiB"
+        );
     }
 }

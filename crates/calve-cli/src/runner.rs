@@ -145,6 +145,8 @@ impl Runner {
         let interrupted = Error::new("interrupted", "the statement was interrupted");
         let (settling, signals) = (self.session.settle(), &mut self.signals);
         let settled = tokio::select! {
+            // what is known is told, however many signals came
+            biased;
             settled = settling => settled,
             _ = signals.next() => return left("a second signal came"),
             () = async {
@@ -153,7 +155,7 @@ impl Runner {
                 tokio::time::sleep(PATIENCE).await;
             } => return left("it took too long"),
         };
-        match settled {
+        let error = match settled {
             Some(Ok(Settled::Written(writes))) => {
                 let tables = writes.iter().map(|write| match write.snapshot_id {
                     Some(id) => format!("'{}' (snapshot {id})", write.table),
@@ -167,7 +169,9 @@ impl Runner {
             Some(Ok(Settled::Altered)) => interrupted.with_detail("Its change had begun and went through: it is made."),
             Some(Err(error)) if error.may_have_committed() => error,
             _ => interrupted,
-        }
+        };
+        // there may be no next statement to tell it
+        self.session.with_aftermath(error)
     }
 
     /// Tells of a failed statement where its result would have been told.

@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -147,6 +148,54 @@ fn an_interrupted_insert_leaves_no_files() {
     let status = common::wait_for(&mut child, Duration::from_secs(20)).expect("the statement ends");
     assert_eq!(status.code(), Some(130));
     assert_eq!(common::tree(&dir.join("wh")), before);
+}
+
+/// Nobody may run another statement to hear of it.
+#[test]
+fn what_an_interrupted_insert_leaves_is_told_at_once() {
+    let dir = tempfile::tempdir().expect("folder");
+    let dir = dir.path();
+    // small files, so that some are there soon
+    create(
+        dir,
+        "CREATE TABLE t (a BIGINT, b BIGINT, c BIGINT) WITH ('write.target-file-size-bytes'='65536', \
+         'write.parquet.row-group-size-bytes'='65536')",
+    );
+    let numbers: Vec<_> = (0..1_000).map(|n| format!("(CAST({n} AS BIGINT))")).collect();
+    let numbers = format!("(VALUES {})", numbers.join(","));
+    let script = dir.join("long.sql");
+    let sql = format!(
+        "{CATALOG} INSERT INTO t SELECT x.n, y.n, z.n FROM {numbers} AS x(n) CROSS JOIN {numbers} AS y(n) CROSS JOIN {numbers} AS z(n)"
+    );
+    std::fs::write(&script, sql).expect("script");
+    let mut child = calve()
+        .current_dir(dir)
+        .arg("run")
+        .arg(&script)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("spawn");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let data = |path: &String| path.ends_with(".parquet");
+    let file = loop {
+        assert!(Instant::now() < deadline, "no data files");
+        std::thread::sleep(Duration::from_millis(20));
+        let tree = common::tree(&dir.join("wh"));
+        if tree.iter().filter(|path| data(path)).count() > 5 {
+            break tree.into_iter().find(data).expect("a file");
+        }
+    };
+    // a folder in the place of a file cannot be deleted as one
+    std::fs::remove_file(dir.join("wh").join(&file)).expect("remove");
+    std::fs::create_dir(dir.join("wh").join(&file)).expect("folder");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
+    let status = common::wait_for(&mut child, Duration::from_secs(20)).expect("the statement ends");
+    assert_eq!(status.code(), Some(130));
+    let mut told = String::new();
+    child.stderr.take().expect("stderr").read_to_string(&mut told).expect("text");
+    assert!(told.contains("error[interrupted]") && told.contains("What may be left: "), "{told}");
+    assert!(told.contains(&file), "{told}");
 }
 
 #[test]

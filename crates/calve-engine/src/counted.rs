@@ -1,10 +1,9 @@
-//! Counts the rows of tables with a connector: DataFusion counts those of files alone.
+//! Counts the rows of tables with a connector, and the time they take: DataFusion measures readers of files alone.
 
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
@@ -15,21 +14,21 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 
-/// A table whose scans add to `rows`.
+/// A table whose scans have metrics.
 #[derive(Debug)]
 pub(crate) struct Counted {
     table: Arc<dyn TableProvider>,
-    rows: Arc<AtomicU64>,
 }
 
 impl Counted {
-    pub fn new(table: Arc<dyn TableProvider>, rows: Arc<AtomicU64>) -> Self {
-        Self { table, rows }
+    pub fn new(table: Arc<dyn TableProvider>) -> Self {
+        Self { table }
     }
 }
 
@@ -72,19 +71,19 @@ impl TableProvider for Counted {
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let scan = self.table.scan(state, projection, filters, limit).await?;
         let counts_itself = scan.as_any().is::<DataSourceExec>() || !scan.children().is_empty();
-        Ok(if counts_itself { scan } else { counted(scan, &self.rows) })
+        Ok(if counts_itself { scan } else { counted(scan) })
     }
 }
 
-fn counted(scan: Arc<dyn ExecutionPlan>, rows: &Arc<AtomicU64>) -> Arc<dyn ExecutionPlan> {
-    Arc::new(CountedExec { scan, rows: rows.clone() })
+fn counted(scan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    Arc::new(CountedExec { scan, metrics: ExecutionPlanMetricsSet::new() })
 }
 
 /// A leaf that counts its rows, and otherwise is what it counts.
 #[derive(Debug)]
 struct CountedExec {
     scan: Arc<dyn ExecutionPlan>,
-    rows: Arc<AtomicU64>,
+    metrics: ExecutionPlanMetricsSet,
 }
 
 impl DisplayAs for CountedExec {
@@ -115,14 +114,19 @@ impl ExecutionPlan for CountedExec {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        let (batches, rows) = (self.scan.execute(partition, context)?, self.rows.clone());
-        let schema = batches.schema();
-        let counted = batches.inspect(move |batch| {
-            if let Ok(batch) = batch {
-                rows.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
-            }
+        let mut batches = self.scan.execute(partition, context)?;
+        let (schema, measured) = (batches.schema(), BaselineMetrics::new(&self.metrics, partition));
+        let counted = stream::poll_fn(move |context| {
+            let timer = measured.elapsed_compute().timer();
+            let next = batches.poll_next_unpin(context);
+            drop(timer);
+            measured.record_poll(next)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, counted)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
     }
 
     fn partition_statistics(&self, partition: Option<usize>) -> DfResult<Statistics> {
@@ -130,7 +134,7 @@ impl ExecutionPlan for CountedExec {
     }
 
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        self.scan.with_fetch(limit).map(|scan| counted(scan, &self.rows))
+        self.scan.with_fetch(limit).map(counted)
     }
 
     fn fetch(&self) -> Option<usize> {
@@ -138,7 +142,7 @@ impl ExecutionPlan for CountedExec {
     }
 
     fn try_swapping_with_projection(&self, projection: &ProjectionExec) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
-        Ok(self.scan.try_swapping_with_projection(projection)?.map(|scan| counted(scan, &self.rows)))
+        Ok(self.scan.try_swapping_with_projection(projection)?.map(counted))
     }
 
     fn handle_child_pushdown_result(

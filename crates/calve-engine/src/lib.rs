@@ -26,6 +26,7 @@
 //!
 //! A [`Checker`] goes the same way up to step 5, on images of the catalogs, and runs nothing.
 
+mod analyze;
 mod catalogs;
 mod check;
 mod complete;
@@ -49,6 +50,7 @@ mod secrets;
 mod session;
 mod show;
 mod spill;
+mod summary;
 mod verify;
 mod yielding;
 

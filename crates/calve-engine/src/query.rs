@@ -23,7 +23,7 @@ use crate::error::from_datafusion;
 use crate::jobs::share::{Optimised, Shared, share};
 use crate::jobs::{Pin, pinned};
 use crate::options::Options;
-use crate::progress::Progress;
+use crate::progress::{Progress, Taker};
 use crate::resolve::{ConnectorHandle, Resolved, downcast};
 use crate::spill::{self, Joins};
 
@@ -148,7 +148,7 @@ impl<'a> Runner<'a> {
         Ok(spill::or_again(rows, async move {
             let state = spill::session_state(partitions, runtime, Joins::Spilling);
             let planned = physical(Optimised { plan, state }).await?;
-            progress.reads(&planned.plan);
+            progress.reads_again(&planned.plan);
             execute_stream(planned.plan, planned.optimised.state.task_ctx()).map_err(from_datafusion)
         }))
     }
@@ -178,7 +178,15 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// What DataFusion says.
     pub fn start(&self, planned: &Planned) -> Result<SendableRecordBatchStream> {
-        self.progress.reads(&planned.plan);
+        self.start_for(planned, None)
+    }
+
+    /// As [`Self::start`]; `taker` takes the rows.
+    ///
+    /// # Errors
+    /// What DataFusion says.
+    pub fn start_for(&self, planned: &Planned, taker: Option<Taker>) -> Result<SendableRecordBatchStream> {
+        self.progress.reads(&planned.plan, taker);
         execute_stream(planned.plan.clone(), planned.optimised.state.task_ctx()).map_err(from_datafusion)
     }
 
@@ -207,7 +215,7 @@ impl<'a> Runner<'a> {
                 None => Resolved::provider(self.options, entry, &self.connectors)?,
             };
             Ok(match downcast::<ConnectorHandle>(&entry.handle) {
-                Some(_) => Arc::new(Counted::new(provider, self.progress.rows())),
+                Some(_) => Arc::new(Counted::new(provider)),
                 None => provider,
             })
         };

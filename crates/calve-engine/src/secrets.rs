@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use calve_sql::{Lexeme, LexemeKind, lexemes};
+use calve_sql::{Lexeme, LexemeKind, ScriptStatement, Statement, lexemes};
+use calve_types::{Error, Result};
 
 /// What is shown in the place of a secret.
 pub(crate) const MASK: &str = "******";
@@ -34,7 +35,8 @@ fn is_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     // any header may be a password; this one is none
     let of_header = key.starts_with("header.") && key != "header.x-iceberg-access-delegation";
-    of_header || SECRETS.iter().any(|part| key.contains(part)) || key == "credential" || key.ends_with(".credential")
+    let of_all = matches!(key.rsplit('.').next(), Some("credential" | "credentials" | "passwd" | "pwd"));
+    of_header || of_all || SECRETS.iter().any(|part| key.contains(part))
 }
 
 /// The value of an option as it may be shown.
@@ -91,6 +93,23 @@ pub fn secrets(script: &str) -> Vec<Secret> {
     found
 }
 
+/// Parses a statement.
+///
+/// # Errors
+/// As [`calve_sql::parse`], without the word that was found where that may be a secret.
+pub(crate) fn parse(statement: &ScriptStatement) -> Result<Statement> {
+    const FOUND: &str = ", found ";
+    calve_sql::parse(statement).map_err(|error| {
+        let Some((expected, found)) = error.message.split_once(FOUND) else { return error };
+        let found = found.trim_matches('\'');
+        let holds = |secret: Secret| statement.text.get(secret.range).is_some_and(|text| text.contains(found));
+        match !found.is_empty() && secrets(&statement.text).into_iter().any(holds) {
+            true => Error { message: expected.to_owned(), ..error },
+            false => error,
+        }
+    })
+}
+
 /// A script without the values of its secret options.
 pub fn masked(script: &str) -> Cow<'_, str> {
     let secrets = secrets(script);
@@ -120,13 +139,24 @@ fn of_statement(script: &str, lexemes: &[Lexeme], found: &mut Vec<Secret>) {
             found.extend(secrets(hint).into_iter().map(moved));
         }
         let opens = lexeme.kind == LexemeKind::Symbol && matches!(text(lexeme), "(" | ",");
-        if !opens && !word(lexeme, &["SET"]) {
+        // WITH may lack its bracket
+        if !opens && !word(lexeme, &["SET", "WITH"]) {
             continue;
         }
         let rest = lexemes.get(at + 1..).unwrap_or_default();
         let is_end = |l: &Lexeme| l.kind == LexemeKind::Symbol && matches!(text(l), "(" | "," | ")");
-        let option = rest.split(is_end).next().unwrap_or_default();
-        found.extend(of_option(script, option, defines));
+        let mut options = rest.split(is_end).next().unwrap_or_default();
+        // several where a comma is missing
+        while !options.is_empty() {
+            let begins = |pair: &[Lexeme]| match pair {
+                [key, equals] => key.kind == LexemeKind::String && text(equals) == "=",
+                _ => false,
+            };
+            let next = options.windows(2).skip(1).position(begins);
+            let (option, more) = options.split_at(next.map_or(options.len(), |before| before + 1));
+            found.extend(of_option(script, option, defines));
+            options = more;
+        }
     }
 }
 
@@ -180,6 +210,37 @@ mod tests {
     }
 
     #[test]
+    fn a_syntax_error_quotes_no_secret() {
+        let error = |text: &str| parse(&calve_sql::split(text)[0]).unwrap_err().message;
+        for text in [
+            "CREATE CATALOG c WITH ('token' = hush)",
+            "CREATE CATALOG c WITH ('token' = a.hush)",
+            "CREATE CATALOG c WITH ('token' = 'a' hush)",
+            "CREATE CATALOG c WITH ('token' 'hush')",
+            "CREATE CATALOG c WITH ('token' = \"hush\")",
+            "CREATE CATALOG c WITH ('token' = 'a'hush')",
+            "CREATE CATALOG c WITH ('token' = `hush`)",
+            "CREATE CATALOG c WITH 'token' = hush",
+            "CREATE CATALOG c WITH (token = hush)",
+            "CREATE TABLE t (a INT) WITH ('password' = hush)",
+            "ALTER CATALOG c SET ('token' = hush)",
+            "ALTER TABLE t SET ('token' = 'a' hush)",
+            "SELECT * FROM t /*+ OPTIONS('token' = hush) */",
+            "SELECT * FROM t /*+ OPTIONS('token' = 'a' hush) */",
+            "SET 'token' = 'a' hush hush",
+        ] {
+            let Err(error) = parse(&calve_sql::split(text)[0]) else { continue };
+            assert!(!error.to_string().contains("hush"), "{error}");
+        }
+        // what is none is named
+        assert_eq!(error("CREATE CATALOG c WITH ('uri' 'x')").split(',').next(), Some("expected '='"));
+        assert_eq!(
+            error("CREATE CATALOG c WITH ('token' = 'a'; SELECT"),
+            "expected ')', found the end of the statement"
+        );
+    }
+
+    #[test]
     fn statements_are_shown_without_secrets() {
         for (statement, shown) in [
             (
@@ -201,6 +262,11 @@ mod tests {
                 "CREATE CATALOG c WITH ('password' 'hush', 'a'='b')",
                 "CREATE CATALOG c WITH ('password' '******', 'a'='b')",
             ),
+            (
+                "CREATE CATALOG c WITH ('a'='b' 'password'='hush' 'token'='hush')",
+                "CREATE CATALOG c WITH ('a'='b' 'password'='******' 'token'='******')",
+            ),
+            ("CREATE CATALOG c WITH 'password' = hush", "CREATE CATALOG c WITH 'password' = '******'"),
             ("CREATE CATALOG c WITH (\"password\"=\"hush\")", "CREATE CATALOG c WITH (\"password\"='******')"),
             ("CREATE CATALOG c WITH (jdbc.password = hush hush)", "CREATE CATALOG c WITH (jdbc.password = '******')"),
             ("CREATE CATALOG c WITH ('token' = 'hush);\nSELECT 1", "CREATE CATALOG c WITH ('token' = '******'"),
@@ -210,6 +276,8 @@ mod tests {
             assert_eq!(masked(statement), shown);
         }
         for harmless in [
+            "WITH token AS (SELECT 1) SELECT * FROM token",
+            "CREATE VIEW v AS WITH x AS (SELECT 1) SELECT token FROM x WHERE token = 'a'",
             "SELECT token FROM t WHERE (token = 'a') AND f('token', 'b') IN ('password', 'c')",
             "INSERT INTO t (token) VALUES ('secret', 1), ('password', 2)",
             "CREATE TABLE t (token STRING COMMENT 'x', k INT) WITH ('connector'='print')",

@@ -25,7 +25,7 @@ use crate::progress::Progress;
 use crate::query::{Query, Runner};
 use crate::resolve::{Resolved, check_sink, full_path};
 use crate::result::{ResultBody, Rows, Settled, StatementKind, StatementResult, Warning, WriteSummary};
-use crate::{ddl, jobs, listing, show};
+use crate::{ddl, jobs, listing, secrets, show};
 
 /// How a session begins.
 #[derive(Clone, Default)]
@@ -82,12 +82,9 @@ impl Session {
     /// # Errors
     /// `invalid-option` for an option with a wrong value; `missing-option` and `io` for a catalog store that is none.
     pub fn new(config: SessionConfig) -> Result<Self> {
-        let mut builder = RuntimeEnvBuilder::new();
-        if let Some(limit) = config.memory_limit {
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            builder = builder.with_memory_pool(Arc::new(Pool::new(limit)));
-        }
-        let runtime = Arc::new(builder.build().map_err(from_datafusion)?);
+        let limit = config.memory_limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let pool = Arc::new(Pool::new(limit));
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool.clone()).build_arc().map_err(from_datafusion)?;
         let mut checked = Options::default();
         let mut pending = vec![];
         for (key, value) in &config.options {
@@ -106,7 +103,7 @@ impl Session {
             jobs: Mutex::default(),
             text: String::new(),
             open_set: OpenSet::default(),
-            progress: Arc::default(),
+            progress: Arc::new(Progress::new(pool)),
             print: config.print.unwrap_or_else(|| Arc::new(print_line)),
             filling: None,
             pending,
@@ -141,19 +138,24 @@ impl Session {
         self.filling = None;
         self.text.clone_from(&statement.text);
         // nothing should panic; what does anyway costs one statement, not the script
-        let run = AssertUnwindSafe(Box::pin(async { self.run(calve_sql::parse(statement)?).await }));
+        let run = AssertUnwindSafe(Box::pin(async { self.run(secrets::parse(statement)?).await }));
         let result = run.catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-        let left = left_files(&self.catalogs.take_left());
-        let mut result = result.map_err(|error| match &left {
-            None => error,
-            Some(files) => {
-                let detail = error.detail.as_ref().map(|detail| format!("{detail} ")).unwrap_or_default();
-                error.with_detail(format!("{detail}What may be left: {files}."))
-            }
-        })?;
+        let mut result = result.map_err(|error| self.with_aftermath(error))?;
         result.warnings.splice(0..0, std::mem::take(&mut self.pending));
+        let notices = self.catalogs.take_notices().into_iter();
+        result.warnings.extend(notices.map(|notice| Warning::new("overridden-option", notice)));
+        let left = left_files(&self.catalogs.take_left());
         result.warnings.extend(left.map(|files| Warning::new("files-left", files)));
         Ok(result)
+    }
+
+    /// The error of a statement, with what else is to be told in its detail: the files that it may have left, and what the
+    /// servers of catalogs override. To be called for one that was cancelled, behind [`Session::settle`].
+    pub fn with_aftermath(&self, error: Error) -> Error {
+        let notices = self.catalogs.take_notices().into_iter().map(|notice| format!("{notice}."));
+        let left = left_files(&self.catalogs.take_left()).map(|files| format!("What may be left: {files}."));
+        let told: Vec<String> = error.detail.iter().cloned().chain(notices).chain(left).collect();
+        if told.is_empty() { error } else { error.with_detail(told.join(" ")) }
     }
 
     /// After a cancelled [`Session::execute`]: waits until its tasks have ended, and for what it may have begun that cannot
@@ -228,7 +230,8 @@ impl Session {
                 ResultBody::Done
             }
             Statement::Set { option: None } => {
-                let (keys, values) = self.options.all().iter().map(|(k, v)| (Some(k.clone()), Some(v.clone()))).unzip();
+                let shown = self.options.all().iter().map(|(k, v)| (Some(k.clone()), Some(secrets::shown(k, v))));
+                let (keys, values) = shown.unzip();
                 let columns = vec![listing::Column::Text("key", keys), listing::Column::Text("value", values)];
                 ResultBody::Rows(listing::rows(columns, &self.context()?)?)
             }
@@ -275,7 +278,10 @@ impl Session {
             Statement::DescribeCatalog { name, extended } => {
                 ResultBody::Rows(show::describe_catalog(&self.catalogs, &name, extended, &self.context()?)?)
             }
-            Statement::Explain { statement, details, span } => {
+            Statement::Explain { statement, analyze: true, span, .. } => {
+                return self.explain_analyze(*statement, span).await;
+            }
+            Statement::Explain { statement, details, span, .. } => {
                 ResultBody::Rows(self.explain(&statement, &details, span).await?)
             }
             Statement::AlterTable(alter) => self.alter_table(&alter, &mut warnings).await?,

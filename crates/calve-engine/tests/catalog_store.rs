@@ -142,6 +142,8 @@ async fn a_store_that_is_none_is_told_at_once() {
         let error = Session::new(options(path)).unwrap_err();
         assert_eq!(error.code, code, "{error}");
         assert!(error.detail.unwrap_or_default().ends_with(detail), "{path}");
+        let hint = error.hint.unwrap();
+        assert!(code != "io" || hint.contains("'table.catalog-store.file.path' is a folder that exists"), "{hint}");
     }
     Session::new(options(&format!("file://{}", folder.path().display()))).unwrap();
     let mut session = session(folder.path());
@@ -151,5 +153,6 @@ async fn a_store_that_is_none_is_told_at_once() {
     drop(folder);
     let error = refused(&mut session, "CREATE CATALOG m WITH ('type' = 'generic_in_memory')").await;
     assert!(error.message.starts_with("cannot store the catalog 'm' in '"), "{error}");
+    assert!(error.hint.unwrap().contains("create it first"));
     assert_eq!(catalogs(&mut session).await, ["default_catalog"]);
 }

@@ -140,6 +140,31 @@ async fn a_failed_create_table_as_leaves_no_table() {
     assert_eq!(rows(&mut session, "SELECT COUNT(*) FROM t$metadata_log_entries").await, [[Some("1".to_owned())]]);
 }
 
+/// Nothing keeps the name of a table whose rows are written still; in a hadoop catalog its files lie in the name's folder.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_create_table_as_whose_files_are_dropped_with_another_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), &[("execution.runtime-mode", "batch")]).await;
+    let source = "CREATE TEMPORARY TABLE src (n BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '30000',
+         'rows-per-second' = '10000', 'fields.n.kind' = 'sequence', 'fields.n.start' = '1', 'fields.n.end' = '30000')";
+    run(&mut session, source).await;
+    let script = "CREATE TABLE t WITH ('write.target-file-size-bytes' = '1') AS SELECT n FROM src";
+    let data = folder.path().join("db/t/data");
+    let other = async {
+        while std::fs::read_dir(&data).map_or(0, Iterator::count) < 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let mut other = common::session(folder.path(), &[]).await;
+        run(&mut other, "CREATE TABLE t (a INT); DROP TABLE t").await;
+    };
+    let (done, ()) = tokio::join!(try_run(&mut session, script), other);
+    let error = done.unwrap_err();
+    // the folder may go while a file is written
+    assert!(matches!(error.code, "commit-conflict" | "io"), "{error:?}");
+    assert_eq!(rows(&mut session, "SHOW TABLES").await, [[Some("src".to_owned())]]);
+    assert!(!folder.path().join("db/t").exists());
+}
+
 /// Whenever a change of a catalog is cancelled: it is made, and said to be, or it is not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_that_is_cancelled_at_any_time() {

@@ -3,18 +3,20 @@
 //! Arrow orders floating point numbers totally (-0.0 before 0.0, NaN equal to itself); Java's operators do not.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, DynComparator, make_comparator};
 use arrow::compute::SortOptions;
 use arrow::datatypes::{DataType as ArrowType, Decimal128Type, Float32Type, Float64Type};
 use calve_types::{DataType, Error, LogicalType, Result, arrow as mapping};
-use datafusion_common::Result as DfResult;
-use datafusion_expr::{Expr, Operator, binary_expr, not};
+use datafusion_common::{Result as DfResult, ScalarValue};
+use datafusion_expr::{Expr, Operator, binary_expr, lit};
 
 use crate::args::{Args, failure, mistyped};
 use crate::decimal;
-use crate::function::Call;
+use crate::function::{Call, call_of};
+use crate::negate::{self, not};
 use crate::operator::two;
 
 fn native_operator(symbol: &str) -> Option<Operator> {
@@ -41,7 +43,16 @@ fn is_native(a: &LogicalType, b: &LogicalType) -> bool {
 
 pub(crate) fn comparison(call: &Call, args: Vec<Expr>) -> Result<Expr> {
     let (a, b) = two(args)?;
-    build(call, &call.name, (a, call.arg(0)), (b, call.arg(1)))
+    match (call.name.as_str(), &b) {
+        // Flink's planner makes a NOT of it
+        ("=", Expr::Literal(ScalarValue::Boolean(Some(false)), _))
+        | ("<>", Expr::Literal(ScalarValue::Boolean(Some(true)), _))
+            if negate::compares_floating(&a)? =>
+        {
+            not(a)
+        }
+        _ => build(call, &call.name, (a, call.arg(0)), (b, call.arg(1))),
+    }
 }
 
 /// `a symbol b`.
@@ -52,9 +63,65 @@ fn build(call: &Call, symbol: &str, a: (Expr, &LogicalType), b: (Expr, &LogicalT
     if is_native(a.1, b.1) {
         return Ok(binary_expr(a.0, operator, b.0));
     }
+    if a.1.is_approximate() && a.0 == b.0 && !a.0.column_refs().is_empty() && !a.0.is_volatile() {
+        return Ok(with_itself(symbol, a.0, call.returns.nullable));
+    }
     let types: Vec<DataType> = vec![a.1.clone().nullable(), b.1.clone().nullable()];
     let comparison = Call::new(symbol, types, call.returns.clone(), &call.context);
     comparison.kernel(compare, vec![a.0, b.0])
+}
+
+/// `x symbol x`. Flink answers it while it plans, without a look at the value: a NaN equals itself there.
+fn with_itself(symbol: &str, x: Expr, nullable: bool) -> Expr {
+    let holds = matches!(symbol, "=" | "<=" | ">=" | "IS NOT DISTINCT FROM");
+    let unknown = lit(ScalarValue::Boolean(None));
+    match holds {
+        _ if !nullable || symbol.ends_with("DISTINCT FROM") => lit(holds),
+        // as DataFusion simplifies other types' `x = x`
+        true => binary_expr(x.is_not_null(), Operator::Or, unknown),
+        false => binary_expr(x.is_null(), Operator::And, unknown),
+    }
+}
+
+/// The comparison that holds where this one of floating point numbers does not, by Flink's rules: of a NaN neither `<` nor
+/// `>=` is true.
+pub(crate) fn opposite(expr: &Expr) -> Option<Result<Expr>> {
+    let (call, args) = floating(expr)?;
+    let symbol = match call.name.as_str() {
+        "=" => "<>",
+        "<>" => "=",
+        "<" => ">=",
+        "<=" => ">",
+        ">" => "<=",
+        ">=" => "<",
+        "IS DISTINCT FROM" => "IS NOT DISTINCT FROM",
+        _ => "IS DISTINCT FROM",
+    };
+    let mut opposite = call.clone();
+    symbol.clone_into(&mut opposite.name);
+    Some(opposite.kernel(compare, args.to_vec()))
+}
+
+/// A comparison of two floating point numbers: its call and its operands.
+fn floating(expr: &Expr) -> Option<(&Call, &[Expr])> {
+    let (call, args) = call_of(expr)?;
+    let compares = native_operator(&call.name).is_some() && call.args.len() == 2;
+    (compares && call.arg(0).is_approximate() && call.arg(0) == call.arg(1)).then_some((call, args))
+}
+
+/// Whether an expression is a comparison of two floating point numbers.
+pub(crate) fn is_floating(expr: &Expr) -> bool {
+    floating(expr).is_some()
+}
+
+/// The equality of two floating point numbers of one type, `=` or `IS NOT DISTINCT FROM`, as DataFusion's own operator,
+/// which compares bits: NaN equals itself, and -0.0 does not equal 0.0. Flink's joins compare their keys so.
+/// `None` for all other expressions.
+pub fn equality_of_bits(expr: &Expr) -> Option<Expr> {
+    let (call, args) = floating(expr)?;
+    let operator = native_operator(&call.name)?;
+    let [a, b] = args else { return None };
+    matches!(operator, Operator::Eq | Operator::IsNotDistinctFrom).then(|| binary_expr(a.clone(), operator, b.clone()))
 }
 
 pub(crate) fn in_list(call: &Call, args: Vec<Expr>) -> Result<Expr> {
@@ -65,16 +132,27 @@ pub(crate) fn in_list(call: &Call, args: Vec<Expr>) -> Result<Expr> {
     if types.iter().all(|t| is_native(call.arg(0), &t.logical)) {
         return Ok(value.in_list(items.collect(), negated));
     }
+    let items: Vec<Expr> = items.collect();
+    let is_constant = |item: &Expr| item.column_refs().is_empty() && !item.is_volatile();
+    // Flink looks for a value among several constants by its bits; it compares it with a single one, and with columns.
+    let constants: HashSet<&Expr> = items.iter().filter(|item| is_constant(item)).collect();
+    let by_bits = call.arg(0).is_approximate() && constants.len() > 1;
     let mut any: Option<Expr> = None;
-    for (item, data_type) in items.zip(types) {
-        let equal = build(call, "=", (value.clone(), call.arg(0)), (item, &data_type.logical))?;
+    for (item, data_type) in items.iter().zip(types) {
+        let equal = if by_bits && constants.contains(item) && call.arg(0) == &data_type.logical {
+            let types = vec![call.arg(0).clone().nullable(), data_type.clone().with_nullable(true)];
+            Call::new("EQUAL BITS", types, call.returns.clone(), &call.context)
+                .kernel(equal_bits, vec![value.clone(), item.clone()])?
+        } else {
+            build(call, "=", (value.clone(), call.arg(0)), (item.clone(), &data_type.logical))?
+        };
         any = Some(match any {
             Some(others) => binary_expr(others, Operator::Or, equal),
             None => equal,
         });
     }
     let any = any.ok_or_else(|| Error::internal("IN without items"))?;
-    Ok(if negated { not(any) } else { any })
+    if negated { not(any) } else { Ok(any) }
 }
 
 pub(crate) fn between(call: &Call, args: Vec<Expr>) -> Result<Expr> {
@@ -91,7 +169,7 @@ pub(crate) fn between(call: &Call, args: Vec<Expr>) -> Result<Expr> {
     } else {
         within(value, low, high, l, h)?
     };
-    Ok(if call.name.starts_with("NOT") { not(result) } else { result })
+    if call.name.starts_with("NOT") { not(result) } else { Ok(result) }
 }
 
 /// What a comparison of two non-NULL values says; `None` for unordered ones (NaN).
@@ -104,6 +182,19 @@ fn holds(symbol: &str, ordering: Option<Ordering>) -> bool {
         ">" => ordering == Some(Ordering::Greater),
         _ => matches!(ordering, Some(Ordering::Greater | Ordering::Equal)),
     }
+}
+
+/// Whether two floating point numbers are the same, as `Double.equals` says.
+fn equal_bits(call: &Call, args: &Args) -> DfResult<ArrayRef> {
+    let rows = 0..args.rows;
+    let equal: BooleanArray = if *call.arg(0) == LogicalType::Float {
+        let (a, b) = (args.numbers::<Float32Type>(0)?, args.numbers::<Float32Type>(1)?);
+        rows.map(|row| Some(a.get(row)?.total_cmp(&b.get(row)?).is_eq())).collect()
+    } else {
+        let (a, b) = (args.numbers::<Float64Type>(0)?, args.numbers::<Float64Type>(1)?);
+        rows.map(|row| Some(a.get(row)?.total_cmp(&b.get(row)?).is_eq())).collect()
+    };
+    Ok(Arc::new(equal))
 }
 
 fn compare(call: &Call, args: &Args) -> DfResult<ArrayRef> {

@@ -325,6 +325,13 @@ impl Call {
     }
 }
 
+/// The call behind an expression that a kernel evaluates, and its arguments.
+pub(crate) fn call_of(expr: &Expr) -> Option<(&Call, &[Expr])> {
+    let Expr::ScalarFunction(function) = expr else { return None };
+    let udf = function.func.inner().as_any().downcast_ref::<KernelUdf>()?;
+    Some((&udf.call, &function.args))
+}
+
 /// Flink keeps what it computes while it plans as decimal digits, which have no -0.0: -0.0 + 0.0 is 0.0.
 fn without_zero_sign(value: ScalarValue) -> ScalarValue {
     match value {

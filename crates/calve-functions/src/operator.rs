@@ -2,10 +2,10 @@
 
 use calve_types::rules::{self, Arithmetic};
 use calve_types::{DataType, Error, LogicalType, Result};
-use datafusion_expr::{Expr, Operator, binary_expr, not};
+use datafusion_expr::{Expr, Operator, binary_expr};
 
 use crate::function::{Arg, Call, Eval, Inferred, Refusal, ScalarFunction, Signature, Syntax};
-use crate::{arithmetic, compare, like};
+use crate::{arithmetic, compare, like, negate};
 
 pub(crate) static TABLE: &[ScalarFunction] = &[
     comparison("=", infer_equality).forms(&["<COMPARABLE_TYPE> = <COMPARABLE_TYPE>"]),
@@ -25,13 +25,13 @@ pub(crate) static TABLE: &[ScalarFunction] = &[
     operator("NOT BETWEEN SYMMETRIC", infer_between, Eval::Choose(compare::between)),
     operator("AND", infer_logic, Eval::Native(|args| binary(args, Operator::And))).forms(&["<BOOLEAN> AND <BOOLEAN>"]),
     operator("OR", infer_logic, Eval::Native(|args| binary(args, Operator::Or))).forms(&["<BOOLEAN> OR <BOOLEAN>"]),
-    operator("NOT", infer_not, Eval::Native(|args| unary(args, not))).forms(&["NOT<BOOLEAN>"]),
+    operator("NOT", infer_not, Eval::Native(|args| negate::not(one(args)?))).forms(&["NOT<BOOLEAN>"]),
     postfix("IS NULL", infer_any_test, Eval::Native(|args| unary(args, Expr::is_null))).takes_null(),
     postfix("IS NOT NULL", infer_any_test, Eval::Native(|args| unary(args, Expr::is_not_null))).takes_null(),
-    postfix("IS TRUE", infer_boolean_test, Eval::Native(|args| unary(args, Expr::is_true))),
-    postfix("IS NOT TRUE", infer_boolean_test, Eval::Native(|args| unary(args, Expr::is_not_true))),
-    postfix("IS FALSE", infer_boolean_test, Eval::Native(|args| unary(args, Expr::is_false))),
-    postfix("IS NOT FALSE", infer_boolean_test, Eval::Native(|args| unary(args, Expr::is_not_false))),
+    postfix("IS TRUE", infer_boolean_test, Eval::Choose(negate::truth)),
+    postfix("IS NOT TRUE", infer_boolean_test, Eval::Choose(negate::truth)),
+    postfix("IS FALSE", infer_boolean_test, Eval::Choose(negate::truth)),
+    postfix("IS NOT FALSE", infer_boolean_test, Eval::Choose(negate::truth)),
     postfix("IS UNKNOWN", infer_boolean_test, Eval::Native(|args| unary(args, Expr::is_unknown))),
     postfix("IS NOT UNKNOWN", infer_boolean_test, Eval::Native(|args| unary(args, Expr::is_not_unknown))),
     arithmetic("+").forms(&[
@@ -98,8 +98,13 @@ fn binary(args: Vec<Expr>, operator: Operator) -> Result<Expr> {
     Ok(binary_expr(a, operator, b))
 }
 
+/// The argument of a unary operator.
+pub(crate) fn one(args: Vec<Expr>) -> Result<Expr> {
+    args.into_iter().next().ok_or_else(|| Error::internal("no argument of a unary operator"))
+}
+
 fn unary(args: Vec<Expr>, build: fn(Expr) -> Expr) -> Result<Expr> {
-    args.into_iter().next().map(build).ok_or_else(|| Error::internal("no argument of a unary operator"))
+    one(args).map(build)
 }
 
 pub(crate) fn boolean(args: &[Arg]) -> DataType {

@@ -125,6 +125,11 @@ fn comparisons() {
     is("=", &[double(f64::NAN), double(f64::NAN)], no);
     is("<", &[double(f64::NAN), double(1.0)], no);
     is(">", &[double(f64::NAN), double(1.0)], no);
+    is("BETWEEN", &[double(f64::NAN), int(0), int(1)], no);
+    is("NOT BETWEEN", &[double(f64::NAN), int(0), int(1)], no);
+    is("NOT BETWEEN SYMMETRIC", &[double(f64::NAN), int(1), int(0)], no);
+    is("NOT IN", &[double(f64::NAN), double(0.0), double(1.5)], yes);
+    is("IN", &[double(-0.0), double(0.0)], yes);
     is("<", &[int(1), text("10")], yes);
     is(">", &[dec("1.5"), text("1")], yes);
     is("=", &[date("2024-01-01"), text("2024-01-01")], yes);

@@ -103,6 +103,57 @@ pub fn suggest(name: &str, place: Place) -> Option<&'static str> {
     calve_types::nearest(name, TABLE.iter().filter(|o| o.stands_in(place)).map(|o| o.name))
 }
 
+/// Names of options of catalogs that other tools or documents have for what a known option does. The first part of the pair
+/// is the whole name, in lower case.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("url", "uri"),
+    ("path", "warehouse"),
+    ("user", "jdbc.user"),
+    ("username", "jdbc.user"),
+    ("jdbc.username", "jdbc.user"),
+    ("password", "jdbc.password"),
+    ("region", "client.region"),
+    ("aws.region", "client.region"),
+    ("endpoint", "s3.endpoint"),
+    ("s3.access-key", "s3.access-key-id"),
+    ("s3.access.key", "s3.access-key-id"),
+    ("s3.secret-key", "s3.secret-access-key"),
+    ("s3.secret.key", "s3.secret-access-key"),
+    ("s3.path.style.access", "s3.path-style-access"),
+    ("s3.path-style", "s3.path-style-access"),
+    ("s3.token", "s3.session-token"),
+];
+
+/// What options of a catalog begin with that are properties of its new tables, and how it is misspelt.
+const OF_TABLES: [(&str, &[&str]); 2] = [
+    ("table-default.", &["table-defaults.", "table_default.", "table.default.", "tabledefault."]),
+    ("table-override.", &["table-overrides.", "table_override.", "table.override.", "tableoverride."]),
+];
+
+/// The name that an unknown name at that place most likely was meant to be: of an option, or of a property of new tables
+/// behind `table-default.` and `table-override.` of a catalog. `None` for a known one, and for one that resembles none.
+pub fn correction(name: &str, place: Place) -> Option<String> {
+    if find(name, place).is_some() {
+        return None;
+    }
+    if place == Place::Catalog {
+        let lower = name.to_lowercase();
+        for (prefix, misspelt) in OF_TABLES {
+            let given = std::iter::once(&prefix).chain(misspelt).find(|given| lower.starts_with(**given));
+            let Some(property) = given.and_then(|given| name.get(given.len()..)) else { continue };
+            let known = match find(property, Place::Table) {
+                Some(_) => property,
+                None => suggest(property, Place::Table).unwrap_or(property),
+            };
+            return Some(format!("{prefix}{known}")).filter(|correct| correct != name);
+        }
+        if let Some((_, known)) = OTHER_NAMES.iter().find(|(other, _)| *other == lower) {
+            return Some((*known).to_owned());
+        }
+    }
+    suggest(name, place).map(str::to_owned)
+}
+
 /// Checks a value against the option's type.
 ///
 /// # Errors
@@ -163,6 +214,35 @@ mod tests {
         assert_eq!(suggest("upsert-enable", Place::Write), Some("upsert-enabled"));
         assert_eq!(suggest("snapshotid", Place::Read), Some("snapshot-id"));
         assert_eq!(suggest("owner", Place::Table), None);
+    }
+
+    #[test]
+    fn what_was_meant_in_a_catalog() {
+        for (name, meant) in [
+            ("warehose", Some("warehouse")),
+            ("Catalog-Type", Some("catalog-type")),
+            ("catalog_type", Some("catalog-type")),
+            ("Type", Some("type")),
+            ("user", Some("jdbc.user")),
+            ("Password", Some("jdbc.password")),
+            ("jdbc.username", Some("jdbc.user")),
+            ("s3.secret-key", Some("s3.secret-access-key")),
+            ("s3.access-key", Some("s3.access-key-id")),
+            ("table-defaults.format-version", Some("table-default.format-version")),
+            ("table-default.format-verison", Some("table-default.format-version")),
+            ("table-overrides.write.upsert.enable", Some("table-override.write.upsert.enabled")),
+            ("Table-Default.owner", Some("table-default.owner")),
+            ("table-default.format-version", None),
+            ("table-default.owner", None),
+            ("warehouse", None),
+            ("my.own", None),
+        ] {
+            assert_eq!(correction(name, Place::Catalog).as_deref(), meant, "{name}");
+        }
+        assert_eq!(correction("user", Place::Session), None);
+        for (other, known) in OTHER_NAMES {
+            assert!(find(other, Place::Catalog).is_none() && find(known, Place::Catalog).is_some(), "{other}");
+        }
     }
 
     #[test]

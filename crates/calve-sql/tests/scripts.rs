@@ -161,6 +161,39 @@ fn execute_and_explain() {
 }
 
 #[test]
+fn explain_analyze_stands_alone() {
+    for (text, is_run) in [
+        ("EXPLAIN ANALYZE SELECT 1", true),
+        ("explain analyze INSERT INTO t SELECT 1", true),
+        ("EXPLAIN ANALYZE TABLE t", true),
+        ("EXPLAIN ANALYZE STATEMENT SET BEGIN INSERT INTO a SELECT 1; END", true),
+        ("EXPLAIN ANALYZE CREATE TABLE t AS SELECT 1 AS a", true),
+        ("EXPLAIN ANALYZE DELETE FROM t", true),
+        ("EXPLAIN ANALYZE MERGE INTO t USING s ON t.a = s.a WHEN MATCHED THEN DELETE", true),
+        ("EXPLAIN PLAN FOR SELECT 1", false),
+        ("EXPLAIN SELECT 1", false),
+    ] {
+        let Statement::Explain { analyze, details, .. } = parse_one(text).unwrap_or_else(|e| panic!("{text}: {e}"))
+        else {
+            panic!("{text}")
+        };
+        assert!(analyze == is_run && details.is_empty(), "{text}");
+    }
+    for text in [
+        "EXPLAIN ANALYZE",
+        "EXPLAIN ANALYZE, CHANGELOG_MODE SELECT 1",
+        "EXPLAIN CHANGELOG_MODE, ANALYZE SELECT 1",
+        "EXPLAIN ANALYZE PLAN FOR SELECT 1",
+        "EXPLAIN ANALYZE ANALYZE SELECT 1",
+        "EXPLAIN ANALYZE CREATE TABLE t (a INT)",
+        "EXPLAIN ANALYZE SHOW TABLES",
+        "EXPLAIN ANALYZE SET 'a' = 'b'",
+    ] {
+        assert_eq!(parse_one(text).unwrap_err().code, "syntax-error", "{text}");
+    }
+}
+
+#[test]
 fn views_keep_the_text_of_their_query() {
     let script = "SELECT 1;\nCREATE OR REPLACE TEMPORARY VIEW IF NOT EXISTS c.d.v (a, `b c`) COMMENT 'it''s' AS\n  \
                   SELECT é, 'x;y' -- why\n  FROM t /*+ OPTIONS('k'='v') */ -- end\n;";

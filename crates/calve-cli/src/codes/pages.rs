@@ -99,6 +99,7 @@ pub const PAGES: &[Page] = pages![
     "open-statement-set",
     "out-of-memory",
     "out-of-range",
+    "overridden-option",
     "partial-commit",
     "partition-exists",
     "partition-not-in-key",

@@ -3,7 +3,6 @@
 pub mod json;
 pub mod jsonl;
 pub mod separated;
-pub mod summary;
 pub mod table;
 mod width;
 
@@ -97,7 +96,7 @@ impl Output {
         if !matches!(self, Self::Silent) {
             progress::hide();
             for write in writes {
-                say(format_args!("[INFO] {}", summary::describe(write)));
+                say(format_args!("[INFO] {write}"));
             }
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use calve_engine::{Op, ResultBody, Rows, StatementKind, StatementResult};
 
 use super::width::{self, cut};
-use super::{Display, Failure, summary};
+use super::{Display, Failure};
 
 /// Rows that are looked at to find the widths of the columns before the first is printed.
 const MEASURED_ROWS: usize = 1_000;
@@ -38,7 +38,7 @@ impl<W: Write> TableOutput<W> {
             ResultBody::Done => writeln!(self.out, "[INFO] Execute statement succeeded.")?,
             ResultBody::Written(writes) => {
                 for write in &writes {
-                    writeln!(self.out, "[INFO] {}", summary::describe(write))?;
+                    writeln!(self.out, "[INFO] {write}")?;
                 }
             }
             ResultBody::Rows(rows) => self.rows(rows, result.kind, display, started).await?,

@@ -177,7 +177,7 @@ impl Catalogs {
                     .with_detail(format!(
                         "Could not find any factory for identifier '{other}' that implements 'CatalogFactory'."
                     ))
-                    .with_hint("'type' is 'iceberg' or 'generic_in_memory'"));
+                    .with_hint(hint_of_type(other)));
             }
             None => {
                 return Err(Error::new("missing-option", format!("catalog '{name}' has no option 'type'"))
@@ -336,6 +336,18 @@ impl Catalogs {
         left
     }
 
+    /// What the servers of catalogs override of the options of CREATE CATALOG, as far as it was not told yet.
+    pub fn take_notices(&self) -> Vec<String> {
+        let connectors = self.connectors.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told: Vec<String> = connectors.values().flat_map(|catalog| catalog.take_notices()).collect();
+        for entry in self.entries.values() {
+            if let CatalogKind::Iceberg(catalog) = &entry.kind {
+                told.extend(catalog.take_notices());
+            }
+        }
+        told
+    }
+
     /// The names of all catalogs, sorted.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.entries.keys().chain(self.broken.keys()).cloned().collect();
@@ -451,6 +463,14 @@ impl Catalogs {
             CatalogKind::Iceberg(iceberg) => iceberg.missing_warehouse().await,
         }
     }
+
+    /// The error for something that is not in a catalog, with the hint that the whole warehouse is not there if so.
+    pub async fn with_missing_warehouse(&self, error: Error, catalog: &str) -> Error {
+        match self.missing_warehouse(catalog).await {
+            Some(why) => error.with_hint(why),
+            None => error,
+        }
+    }
 }
 
 impl CatalogEntry {
@@ -479,6 +499,18 @@ impl CatalogEntry {
                 .filter_map(|mut levels| levels.pop())
                 .collect()),
         }
+    }
+}
+
+/// What to write instead of a `type` that is none: kinds of Iceberg catalogs are often taken for one.
+fn hint_of_type(given: &str) -> String {
+    let types = "'type' is 'iceberg' or 'generic_in_memory'";
+    match calve_iceberg::catalog::kind_named(given) {
+        Some(kind) => format!("for Iceberg tables: 'type' = 'iceberg' and 'catalog-type' = '{kind}'; {types}"),
+        None => match calve_types::nearest(given, ["iceberg", "generic_in_memory"]) {
+            Some(near) => format!("did you mean '{near}'? {types}"),
+            None => types.to_owned(),
+        },
     }
 }
 

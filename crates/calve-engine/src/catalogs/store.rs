@@ -18,6 +18,9 @@ const KIND: &str = "table.catalog-store.kind";
 const PATH: &str = "table.catalog-store.file.path";
 const ENDING: &str = ".yaml";
 
+/// What the folder must be.
+const FOLDER: &str = "a folder that exists and that you may write to: create it first, or name another one";
+
 /// Whether a session reads an option only when it begins.
 pub(crate) fn is_of_store(key: &str) -> bool {
     key.starts_with("table.catalog-store.")
@@ -55,7 +58,8 @@ impl CatalogStore {
         let folder = PathBuf::from(local);
         let wrong = |what: &str, detail: String| {
             let message = format!("the folder of the catalog store '{path}' {what}");
-            Err(Error::new("io", message).with_detail(format!("Failed to open catalog store. {detail}")))
+            let detail = format!("Failed to open catalog store. {detail}");
+            Err(Error::new("io", message).with_detail(detail.trim_end()).with_hint(format!("'{PATH}' is {FOLDER}")))
         };
         match fs::metadata(&folder) {
             Ok(found) if found.is_dir() => Ok(Some(Self { folder })),
@@ -174,4 +178,5 @@ impl CatalogStore {
 fn cannot_store(name: &str, file: &Path, error: &std::io::Error) -> Error {
     Error::new("io", format!("cannot store the catalog '{name}' in '{}': {error}", file.display()))
         .with_detail(format!("Failed to store catalog {name}'s configuration to file {}", file.display()))
+        .with_hint(format!("'{PATH}' must be {FOLDER}"))
 }

@@ -27,6 +27,7 @@ use crate::catalogs::{CatalogKind, Images};
 use crate::mapping::{Target, is_mapping};
 use crate::resolve::{Resolved, full_path};
 use crate::result::Warning;
+use crate::secrets;
 use crate::session::{Session, SessionConfig, panicked};
 use lost::{Defined, Lost};
 use rules::Seen;
@@ -97,7 +98,7 @@ impl Checker {
             found.push(self.rated(finding));
         }
         self.last_line = Some(place.end.line);
-        let parsed = catch_unwind(AssertUnwindSafe(|| calve_sql::parse(statement)))
+        let parsed = catch_unwind(AssertUnwindSafe(|| secrets::parse(statement)))
             .unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
         match parsed {
             Err(error) => {

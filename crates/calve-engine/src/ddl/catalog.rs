@@ -1,5 +1,7 @@
 //! CREATE, ALTER and DROP CATALOG.
 
+use std::collections::BTreeMap;
+
 use calve_options::Place;
 use calve_sql::{AlterCatalog, CreateCatalog, Ident, Property};
 use calve_types::{Error, Result};
@@ -25,24 +27,52 @@ pub(crate) async fn create(
             .at(create.name.span));
     }
     let options = properties(&create.properties, warnings);
-    warnings.extend(create.properties.iter().filter_map(misspelt));
-    let entry = catalogs.open(name, options, create.comment).map_err(|e| e.at(create.name.span))?;
+    let misspelt = misspelt(&create.properties, &options);
+    // an error has no warnings: what may be its cause goes into its hint
+    let failed = |error: Error| with_misspelt(error, &misspelt).at(create.name.span);
+    let entry = catalogs.open(name, options, create.comment).map_err(failed)?;
     if let CatalogKind::Iceberg(iceberg) = &entry.kind {
         // as in Flink, a catalog that cannot be reached is not made
-        iceberg.connect().await.map_err(|e| e.at(create.name.span))?;
+        iceberg.connect().await.map_err(failed)?;
     }
     catalogs.create(name, entry).map_err(|e| e.at(create.name.span))?;
+    warnings.extend(misspelt);
     Ok(ResultBody::Done)
 }
 
-/// A warning for an option whose name looks misspelt.
-fn misspelt(option: &Property) -> Option<Warning> {
-    unknown_option::misspelt(&option.key, Place::Catalog).map(|warning| warning.at(option.span))
+/// Warnings for those of the `given` options whose names look misspelt, in a catalog that has these options.
+fn misspelt(given: &[Property], options: &BTreeMap<String, String>) -> Vec<Warning> {
+    let is_jdbc = options.iter().any(|(key, value)| {
+        let of_kind = key.to_ascii_lowercase().replace('_', "-").starts_with("catalog-");
+        of_kind && value.to_ascii_lowercase().contains("jdbc")
+    });
+    let look = |option: &Property| {
+        let meant = calve_options::correction(&option.key, Place::Catalog)?;
+        // elsewhere a 'user' is somebody else's
+        let of_another = meant.starts_with("jdbc.") && !option.key.starts_with("jdbc.") && !is_jdbc;
+        if of_another || options.contains_key(&meant) {
+            return None;
+        }
+        unknown_option::misspelt(&option.key, Place::Catalog).map(|warning| warning.at(option.span))
+    };
+    given.iter().filter_map(look).collect()
+}
+
+/// An error that misspelt options may have caused.
+fn with_misspelt(error: Error, misspelt: &[Warning]) -> Error {
+    let own = error.hint.as_deref();
+    // an error may know by itself what was meant
+    let is_new = |told: &&str| {
+        let meant = told.split_once("did you mean").map_or(*told, |(_, meant)| meant);
+        own.is_none_or(|own| !own.contains(meant))
+    };
+    let told = misspelt.iter().map(|warning| warning.message.as_str()).filter(is_new);
+    let hint = told.chain(own).collect::<Vec<_>>().join("; ").replace("?; ", "? ");
+    if hint.is_empty() { error } else { error.with_hint(hint) }
 }
 
 /// ALTER CATALOG: the catalog is opened anew with its new options, and its server asked, as in Flink; where that fails it
-/// stays as it was. What a memory
-/// catalog holds goes along.
+/// stays as it was. What a memory catalog holds goes along.
 pub(crate) async fn alter(
     catalogs: &mut Catalogs,
     name: &Ident,
@@ -63,8 +93,8 @@ pub(crate) async fn alter(
             return Ok(ResultBody::Done);
         }
         AlterCatalog::Set(given) => {
-            warnings.extend(given.iter().filter_map(misspelt));
             options.extend(properties(&given, warnings));
+            warnings.extend(misspelt(&given, &options));
         }
         AlterCatalog::Reset(keys) if keys.is_empty() => {
             return Err(Error::new("syntax-error", "RESET needs the name of an option")
@@ -82,7 +112,7 @@ pub(crate) async fn alter(
             }
         }
     }
-    catalogs.reopen(&name.value, options).await.map_err(|e| e.at(name.span))?;
+    catalogs.reopen(&name.value, options).await.map_err(|e| with_misspelt(e, warnings).at(name.span))?;
     Ok(ResultBody::Done)
 }
 

@@ -81,9 +81,10 @@ pub(crate) async fn alter(
     let entry =
         catalogs.get(&catalog).map_err(|e| e.with_detail(format!("Catalog {catalog} not exists")).at(name.span))?;
     if !entry.database_exists(&database).await.map_err(|e| e.at(name.span))? {
-        return Err(unknown_database(&catalog, &database)
+        let error = unknown_database(&catalog, &database)
             .with_detail(format!("Database {database} does not exist in Catalog {catalog}."))
-            .at(name.span));
+            .at(name.span);
+        return Err(catalogs.with_missing_warehouse(error, &catalog).await);
     }
     if let CatalogKind::Iceberg(iceberg) = &entry.kind {
         let (iceberg, namespace) = (iceberg.clone(), iceberg.namespace(&database).map_err(|e| e.at(name.span))?);
@@ -109,9 +110,10 @@ pub(crate) async fn drop(
         if if_exists {
             return Ok(ResultBody::Done);
         }
-        return Err(unknown_database(&catalog, &database)
+        let error = unknown_database(&catalog, &database)
             .with_detail(format!("Database {database} does not exist in Catalog {catalog}."))
-            .at(name.span));
+            .at(name.span);
+        return Err(catalogs.with_missing_warehouse(error, &catalog).await);
     }
     match &mut entry.kind {
         CatalogKind::Memory(_) if is_current => {
@@ -140,7 +142,8 @@ pub(crate) async fn select(catalogs: &mut Catalogs, name: &Name) -> Result<Resul
     if !entry.database_exists(&database).await.map_err(|e| e.at(name.span))? {
         let known = entry.databases().await.unwrap_or_default();
         let error = unknown_database(&catalog, &database).at(name.span);
-        return Err(error.did_you_mean(&database, known.iter().map(String::as_str)));
+        let error = error.did_you_mean(&database, known.iter().map(String::as_str));
+        return Err(catalogs.with_missing_warehouse(error, &catalog).await);
     }
     catalogs.use_database(&catalog, &database);
     Ok(ResultBody::Done)

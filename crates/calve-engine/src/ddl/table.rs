@@ -355,7 +355,8 @@ pub(crate) async fn drop(
                 catalogs.object(&path).is_none_or(|object| object.is(kind))
             };
             let names: Vec<String> = names.into_iter().filter(is_kind).collect();
-            definition::with_suggestion(error, &path, &databases, &names)
+            let error = definition::with_suggestion(error, &path, &databases, &names);
+            catalogs.with_missing_warehouse(error, &path.catalog).await
         }
     })
 }

@@ -19,6 +19,7 @@ use super::identity::Job;
 use super::resume;
 use super::sink::{self, Member, Pending, Prepared};
 use crate::error::{OUT_OF_MEMORY, external, from_datafusion};
+use crate::progress::Taker;
 use crate::query::{Query, Runner};
 use crate::result::{Warning, WriteSummary};
 use crate::session::panicked;
@@ -125,12 +126,14 @@ async fn write_with(
     *hash_joins = planned.queries.iter().any(|query| spill::has_hash_joins(&query.plan));
     let mut writes = Vec::with_capacity(prepared.len());
     for (target, query) in prepared.into_iter().zip(&planned.queries) {
-        writes.push((target, runner.start(query)?));
+        let written = runner.progress().sink();
+        let taker = Taker { name: format!("Sink(table=[{}])", target.table()), written: Some(written.clone()) };
+        writes.push((target, runner.start_for(query, Some(taker))?, written));
     }
     drop(planned);
     let mut writers = Writers::new();
-    for (target, rows) in writes {
-        writers.start(target, rows, runner.progress().sink(), commits.running().await);
+    for (target, rows, written) in writes {
+        writers.start(target, rows, written, commits.running().await);
     }
     writers.join().await
 }

@@ -21,7 +21,7 @@ use datafusion::physical_plan::ExecutionPlan;
 
 use super::shared_scan::Tee;
 use crate::error::from_datafusion;
-use crate::progress::Progress;
+use crate::progress::{Progress, Taker};
 use crate::query::Named;
 
 /// A query of a job, optimised.
@@ -48,7 +48,9 @@ pub(crate) async fn share(queries: &mut [Optimised], tables: &[Named], progress:
     let mut shared = vec![];
     for group in groups(queries, tables).await? {
         let scan = group.scan(queries).await?;
-        progress.reads(&scan);
+        let readers: Vec<String> = group.members.iter().map(|member| (member.query + 1).to_string()).collect();
+        let name = format!("SharedScan(table=[{}], read once for the INSERTs {})", group.table, readers.join(", "));
+        progress.reads(&scan, Some(Taker { name, written: None }));
         let context = group.state(queries)?.task_ctx();
         let tee = Tee::new(group.table.clone(), group.projection(), scan, context, group.members.len());
         for (number, member) in group.members.iter().enumerate() {

@@ -132,12 +132,11 @@ async fn objects(catalogs: &Catalogs, show: &Show, views: bool) -> Result<Vec<St
     let missing = |e: Error| e.with_detail(format!("Catalog {catalog} does not exist")).at(place);
     let entry = catalogs.get(&catalog).map_err(missing)?;
     if !entry.database_exists(&database).await.map_err(|e| e.at(place))? {
-        return Err(Error::new(
-            "unknown-database",
-            format!("database '{database}' does not exist in catalog '{catalog}'"),
-        )
-        .with_detail(format!("Database '{catalog}'.'{database}' doesn't exist."))
-        .at(place));
+        let what = format!("database '{database}' does not exist in catalog '{catalog}'");
+        let error = Error::new("unknown-database", what)
+            .with_detail(format!("Database '{catalog}'.'{database}' doesn't exist."))
+            .at(place);
+        return Err(catalogs.with_missing_warehouse(error, &catalog).await);
     }
     let names = catalogs.objects(&catalog, &database, views).await.map_err(|e| e.at(place))?;
     Ok(names.into_iter().collect())

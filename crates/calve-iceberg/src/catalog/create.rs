@@ -40,6 +40,12 @@ pub(crate) fn new_metadata(creation: &TableCreation, location: &str) -> Result<T
 }
 
 impl TableCreation {
+    /// The place that the statement gives the table, without slashes at the end.
+    pub(super) fn location(&self) -> Option<&str> {
+        let given = self.properties.iter().find(|(key, _)| key.eq_ignore_ascii_case("location"));
+        given.map(|(_, location)| location.trim_end_matches('/'))
+    }
+
     /// With what a catalog's properties say of new tables: `table-default.KEY` where the statement says nothing,
     /// `table-override.KEY` whatever it says (Java's `RESTSessionCatalog`).
     pub(super) fn in_catalog(&self, catalog: &BTreeMap<String, String>) -> Self {

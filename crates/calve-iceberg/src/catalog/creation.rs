@@ -74,11 +74,17 @@ impl Creation {
 }
 
 /// Removes what is left of a table that was staged and not created, after its files are gone: empty folders of the local file
-/// system. Object stores have none.
+/// system. Object stores have none. What else lies in the table's folder is somebody else's.
 pub async fn tidy(staged: &Table) {
     let Ok(folder) = local_path(staged.metadata().location()) else { return };
+    let remove = move || {
+        for own in ["data", "metadata"] {
+            remove_empty(&folder.join(own));
+        }
+        let _ = fs::remove_dir(folder);
+    };
     // what cannot be removed is empty, and in nobody's way
-    let _ = tokio::task::spawn_blocking(move || remove_empty(&folder)).await;
+    let _ = tokio::task::spawn_blocking(remove).await;
 }
 
 /// Removes a folder and those in it, as far as they hold nothing.
@@ -120,7 +126,14 @@ impl TableOps for Creation {
             return self.catalog.commit(base, requirements, updates).await;
         }
         // that there is no such table says all that the requirements do
-        self.catalog.create_staged(&self.table, updates).await
+        let done = self.catalog.create_staged(&self.table, updates).await;
+        if matches!(done, Err(CommitError::Conflict))
+            && matches!(self.catalog.table_exists(self.table.ident()).await, Ok(false))
+        {
+            // what has the name is no table of Iceberg's, such as a view: no other try gets it
+            return Err(CommitError::Rejected(self.taken()));
+        }
+        done
     }
 }
 
@@ -225,10 +238,13 @@ mod tests {
         let folder = dir.path().join("wh/db/t");
         fs::create_dir_all(folder.join("data/p=1")).unwrap();
         fs::create_dir_all(folder.join("metadata")).unwrap();
+        fs::create_dir_all(folder.join("others/empty")).unwrap();
         fs::write(folder.join("data/x"), "x").unwrap();
         tidy(staged.table()).await;
         assert!(folder.join("data/x").exists() && !folder.join("data/p=1").exists());
+        assert!(folder.join("others/empty").exists() && !folder.join("metadata").exists());
         fs::remove_file(folder.join("data/x")).unwrap();
+        fs::remove_dir_all(folder.join("others")).unwrap();
         tidy(staged.table()).await;
         assert!(!folder.exists() && dir.path().join("wh/db").exists());
     }

@@ -12,7 +12,7 @@ use super::create::new_metadata;
 use super::metadata::{apply, check_requirements};
 use super::names::{check_namespace, check_table};
 use super::settings::Settings;
-use super::{Catalog, TableCreation};
+use super::{Catalog, Staged, TableCreation};
 use crate::commit::{CommitError, TableOps};
 use crate::io::TableIo;
 use crate::table::{ManifestCache, Table};
@@ -272,6 +272,10 @@ impl Catalog for Image {
             self.changes().namespaces.insert(namespace.to_vec(), true);
         }
         Ok(self.put(ident, metadata, "created"))
+    }
+
+    async fn stage_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Staged> {
+        self.create_table(ident, creation).await.map(Staged::Created)
     }
 
     fn check_rename(&self, ident: &TableIdent) -> Result<()> {

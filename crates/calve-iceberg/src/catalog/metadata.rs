@@ -82,7 +82,7 @@ pub(super) fn may_default_nanoseconds(text: &[u8]) -> bool {
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
+    memchr::memmem::find(text, part).is_some()
 }
 
 /// A field with a default of nanoseconds, its name.
@@ -110,17 +110,15 @@ fn default_of_nanoseconds(json: &Value) -> Option<&str> {
 /// # Errors
 /// `invalid-option` for another codec, with the Java library's words.
 pub(crate) fn encode(metadata: &TableMetadata) -> Result<(Vec<u8>, &'static str)> {
-    encode_as(metadata, metadata)
+    encode_as(metadata, gzip(metadata)?)
 }
 
-/// As [`encode`], with the codec that `named` asks for. Versions that replace the same one, and that exist by their name
-/// alone, take the codec of the one they replace: else two of different endings could both come next.
+/// As [`encode`], compressed or not, whatever the table says.
 ///
 /// # Errors
-/// As [`encode`].
-pub(super) fn encode_as(metadata: &TableMetadata, named: &TableMetadata) -> Result<(Vec<u8>, &'static str)> {
+/// What the metadata library refuses.
+pub(super) fn encode_as(metadata: &TableMetadata, compressed: bool) -> Result<(Vec<u8>, &'static str)> {
     let what = || "write the table metadata";
-    let compressed = gzip(named)?;
     let json = serde_json::to_vec(metadata).context(what)?;
     if !compressed {
         return Ok((json, ".metadata.json"));

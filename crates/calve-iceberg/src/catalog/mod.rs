@@ -11,6 +11,7 @@ mod metadata;
 mod metadata_faults;
 mod names;
 mod open;
+mod pages;
 mod pointer;
 mod purge;
 mod replace;
@@ -33,7 +34,7 @@ use crate::table::Table;
 pub use creation::{Creation, Staged, tidy};
 pub use image::{ImageChanges, empty_image};
 pub(crate) use metadata::apply;
-pub use open::{open, open_image};
+pub use open::{kind_named, open, open_image};
 pub use replace::Replacement;
 pub(crate) use replace::staged;
 pub use settings::Settings;
@@ -89,6 +90,11 @@ pub trait Catalog: TableOps + Debug {
 
     /// The locations of files that were to be deleted since the last time and may be left. No table refers to them.
     fn take_left(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What the catalog's server overrides of its options, a sentence each, as far as it was not told yet.
+    fn take_notices(&self) -> Vec<String> {
         Vec::new()
     }
 
@@ -206,16 +212,22 @@ pub trait Catalog: TableOps + Debug {
     ///
     /// # Errors
     /// `table-exists`; what Iceberg forbids; `io`.
-    async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table>;
+    async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table> {
+        match self.stage_table(ident, creation).await? {
+            Staged::Created(table) => Ok(table),
+            Staged::Ready(staged) => self.create_staged(&staged, vec![]).await.map_err(|error| match error {
+                CommitError::Conflict => self.settings().table_exists(ident.namespace(), ident.name()),
+                CommitError::Unknown(error) | CommitError::Rejected(error) => error,
+            }),
+        }
+    }
 
     /// Begins a table that is not there before [`Catalog::create_staged`] creates it, with its first rows. A catalog that
-    /// cannot do that creates it at once, as here without another body.
+    /// cannot do that creates it at once.
     ///
     /// # Errors
     /// As [`Catalog::create_table`].
-    async fn stage_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Staged> {
-        self.create_table(ident, creation).await.map(Staged::Created)
-    }
+    async fn stage_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Staged>;
 
     /// Creates a table that [`Catalog::stage_table`] has begun; `updates` are part of its first version.
     ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use calve_types::{Error, Result};
+use calve_types::{Error, Result, nearest};
 
 use super::hadoop::HadoopCatalog;
 use super::image::{ImageChanges, ImageOf, image_with};
@@ -70,6 +70,19 @@ const KNOWN: [Kind; 11] = [
         "register its tables in a REST or JDBC catalog, with the bucket behind 's3.endpoint'",
     ),
 ];
+
+/// The kind of Iceberg catalog of a name, whether it is run or not, in any case.
+pub fn kind_named(name: &str) -> Option<&'static str> {
+    KNOWN.iter().find(|kind| kind.name.eq_ignore_ascii_case(name)).map(|kind| kind.name)
+}
+
+/// The class of a known catalog that another name most likely was meant to be: one that is nearly the same, or the same
+/// without its package.
+fn class_meant(class: &str) -> Option<&'static str> {
+    let of_name = |name: &str| name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let same = KNOWN.iter().find(|kind| of_name(kind.class) == of_name(class)).map(|kind| kind.class);
+    same.or_else(|| nearest(class, KNOWN.iter().map(|kind| kind.class)))
+}
 
 /// Which catalogs there are instead.
 fn what_runs() -> String {
@@ -153,7 +166,10 @@ fn kind(name: &str, options: &BTreeMap<String, String>) -> Result<&'static str> 
             Some(Kind { instead: Some(instead), .. }) => {
                 refusal(format!("catalog-impl '{class}'"), (*instead).to_owned())
             }
-            None => refusal(format!("catalog-impl '{class}'"), what_runs()),
+            None => {
+                let meant = class_meant(class).map(|meant| format!("did you mean '{meant}'? ")).unwrap_or_default();
+                refusal(format!("catalog-impl '{class}'"), meant + &what_runs())
+            }
         },
         (None, None) => refusal(
             "catalog-type 'hive'".to_owned(),
@@ -228,6 +244,16 @@ mod tests {
         assert_eq!(not_run(&[("catalog-type", "NESSIE")]).0, "not supported: catalog-type 'nessie'");
         assert_eq!(not_run(&[]).0, "not supported: catalog-type 'hive'");
         assert_eq!(not_run(&[("catalog-impl", "com.x.Y")]).0, "not supported: catalog-impl 'com.x.Y'");
+        for (class, meant) in [
+            ("org.apache.iceberg.rest.RestCatalog", "org.apache.iceberg.rest.RESTCatalog"),
+            ("RESTCatalog", "org.apache.iceberg.rest.RESTCatalog"),
+            ("org.apache.iceberg.hadop.HadopCatalog", "org.apache.iceberg.hadoop.HadoopCatalog"),
+        ] {
+            let hint = try_open(&[("catalog-impl", class)]).unwrap_err().hint.unwrap();
+            assert!(hint.starts_with(&format!("did you mean '{meant}'? this version runs")), "{hint}");
+        }
+        assert!(try_open(&[("catalog-impl", "com.x.Y")]).unwrap_err().hint.unwrap().starts_with("this version runs"));
+        assert_eq!((kind_named("Hive"), kind_named("iceberg")), (Some("hive"), None));
         for Kind { name, class, instead } in KNOWN {
             for (key, value) in [("catalog-type", name), ("catalog-impl", class)] {
                 // one that is run wants other options, or gets on without them

@@ -27,23 +27,19 @@ pub(super) async fn purge(table: &Table) {
             Err(error) => left_in_folder(table, &error),
         }
     }
-    for path in &manifests {
-        table.io().delete_or_leave(path).await;
-    }
+    table.io().delete_all_or_leave(manifests.into_iter().collect()).await;
     let metadata = table.metadata();
     let lists = metadata.snapshots().map(|s| s.manifest_list()).filter(|list| !list.is_empty());
     let statistics = metadata.statistics_iter().map(|s| s.statistics_path.as_str());
     let partitions = metadata.partition_statistics_iter().map(|s| s.statistics_path.as_str());
     let versions = metadata.metadata_log().iter().map(|log| log.metadata_file.as_str());
-    for path in lists.chain(statistics).chain(partitions).chain(versions).chain([table.metadata_location()]) {
-        table.io().delete_or_leave(path).await;
-    }
+    let rest = lists.chain(statistics).chain(partitions).chain(versions).chain([table.metadata_location()]);
+    table.io().delete_all_or_leave(rest.map(str::to_owned).collect()).await;
 }
 
 async fn delete_entries(table: &Table, manifest: &iceberg::spec::ManifestFile) -> Result<()> {
-    for entry in table.entries_once(manifest, None).await?.iter() {
-        table.io().delete_or_leave(entry.file_path()).await;
-    }
+    let entries = table.entries_once(manifest, None).await?;
+    table.io().delete_all_or_leave(entries.iter().map(|entry| entry.file_path().to_owned()).collect()).await;
     Ok(())
 }
 

@@ -189,7 +189,8 @@ async fn compressed_metadata_is_written_and_read() {
     let c = catalog(&[("warehouse", dir.path().to_str().unwrap())]);
     let ident = c.ident("db", "t").unwrap();
     let table = c.create_table(&ident, creation(&[("write.metadata.compression-codec", "gzip")])).await.unwrap();
-    assert!(table.metadata_location().ends_with("/v1.gz.metadata.json"));
+    // of all who create a table, with which codec ever, one succeeds
+    assert!(table.metadata_location().ends_with("/v1.metadata.json"));
     let next = c.commit(&table, vec![], set("write.metadata.compression-codec", "none")).await.unwrap();
     // a version is named as the one before it says: no other can be next to it
     assert!(next.metadata_location().ends_with("/v2.gz.metadata.json"));

@@ -16,6 +16,16 @@ pub(super) fn warehouse(warehouse: &str, catalog: &str) -> Result<String> {
         return local_warehouse(warehouse, catalog).map(|(location, _)| location);
     }
     let warehouse = warehouse.trim_end_matches('/');
+    let (scheme, rest) = warehouse.split_once("://").unwrap_or_default();
+    let before = rest.split('/').next().and_then(|authority| authority.rsplit_once('@'));
+    // Azure's containers stand before an '@', too
+    if before
+        .is_some_and(|(before, _)| before.contains(':') || !scheme.starts_with("abfs") && !scheme.starts_with("wasb"))
+    {
+        let why = format!("the warehouse of catalog '{catalog}' holds a user or a password");
+        return Err(Error::new("invalid-option", why)
+            .with_hint("use 's3://bucket/path', and options such as 's3.access-key-id' and 's3.secret-access-key'"));
+    }
     match Place::parse(warehouse) {
         Ok(place) if place.key.split('/').any(|part| matches!(part, "." | "..")) => {
             let why = format!("the warehouse '{warehouse}' of catalog '{catalog}' contains '..'");
@@ -76,4 +86,22 @@ fn from_working_directory(warehouse: &str) -> Option<String> {
     let path = std::env::current_dir().ok()?.join(warehouse);
     let path: PathBuf = path.components().collect(); // without `.`
     path.to_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    #[test]
+    fn a_warehouse_holds_no_password() {
+        for with in ["s3://admin:hush@bucket/x", "gs://hush@bucket", "abfss://c:hush@account.dfs.core.windows.net/x"] {
+            let error = warehouse(with, "c").unwrap_err();
+            assert_eq!(error.code, "invalid-option", "{with}");
+            assert!(!format!("{error:?}").contains("hush"), "{error:?}");
+        }
+        for without in ["s3://bucket/a@b", "abfss://container@account.dfs.core.windows.net/x"] {
+            assert_eq!(warehouse(without, "c").unwrap(), without);
+        }
+    }
 }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::manifests::{Line, ManifestMaker, discard};
 use super::removal::{Removal, conflict};
 use super::summary::Counts;
-use super::validate::{Ground, validate};
+use super::validate::{Ground, check_not_replaced, check_required, validate};
 use super::{
     Append, Committed, CompleteDeletes, Completed, ConflictFilter, FileId, Isolation, NewFile, Operation, Origin,
     Overwrite, ReplacePartitions, RowDelta, pick,
@@ -35,6 +35,8 @@ pub(crate) struct Producer<'a> {
     branch: &'a str,
     origin: Origin<'a>,
     shape: Shape,
+    /// The version the operation was prepared on.
+    prepared: Table,
     data: Vec<NewFile>,
     deletes: Vec<NewFile>,
     removed: Vec<FileId>,
@@ -85,6 +87,7 @@ impl<'a> Producer<'a> {
             branch,
             origin,
             shape: Shape::Delta,
+            prepared: table.clone(),
             data: Vec::new(),
             deletes: Vec::new(),
             removed: Vec::new(),
@@ -185,6 +188,10 @@ impl<'a> Producer<'a> {
 
     /// Whether the ground of the operation is still there.
     async fn validate(&self, base: &Table, head: Option<&SnapshotRef>) -> Result<()> {
+        if !self.data.is_empty() {
+            check_not_replaced(base, head, &self.prepared, self.branch)?;
+            check_required(base, self.prepared.metadata().current_schema())?;
+        }
         let Shape::Overwrite { read, isolation, condition } = &self.shape else { return Ok(()) };
         let (read, isolation, condition) = (*read, *isolation, condition.as_deref());
         let (removed, data, deletes) = (&self.removed, &self.data, &self.deletes);

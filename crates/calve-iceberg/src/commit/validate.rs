@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use calve_types::Result;
 use iceberg::spec::{
-    DataContentType, DataFile, ManifestContentType, ManifestEntryRef, ManifestStatus, Operation as Kind, Snapshot,
-    SnapshotRef, Struct, TableMetadata,
+    DataContentType, DataFile, ManifestContentType, ManifestEntryRef, ManifestStatus, NestedFieldRef,
+    Operation as Kind, Schema, Snapshot, SnapshotRef, Struct, StructType, TableMetadata, Type,
 };
 
 use super::manifests::{promoted_partition, spec};
@@ -49,6 +49,71 @@ pub(crate) async fn validate(base: &Table, head: Option<&SnapshotRef>, change: G
         no_new_deletes(base, snapshot, &touched).await?;
     }
     Ok(())
+}
+
+/// Refuses rows that were written for a table that was replaced meanwhile (REPLACE TABLE): `head` is what they would follow
+/// now. A branch that was set back still has what its snapshots have in common with those before.
+///
+/// # Errors
+/// `commit-conflict`; `not-a-branch`, `invalid-table`.
+pub(super) fn check_not_replaced(
+    base: &Table,
+    head: Option<&SnapshotRef>,
+    prepared: &Table,
+    branch: &str,
+) -> Result<()> {
+    let was = prepared.branch_head(branch)?;
+    if was.is_none() || was.map(|was| was.snapshot_id()) == head.map(|head| head.snapshot_id()) {
+        return Ok(());
+    }
+    let before: HashSet<i64> = ancestors(prepared.metadata(), was).map(|snapshot| snapshot.snapshot_id()).collect();
+    let mut oldest = None;
+    for snapshot in ancestors(base.metadata(), head) {
+        if before.contains(&snapshot.snapshot_id()) {
+            return Ok(());
+        }
+        oldest = Some(snapshot);
+    }
+    if oldest.is_some_and(|oldest| oldest.parent_snapshot_id().is_some()) {
+        return Ok(()); // what came before has expired
+    }
+    Err(conflict(base, "the table was replaced")
+        .with_detail("The rows were written for the table that was there before."))
+}
+
+/// A snapshot and those before it, as far as they are there.
+fn ancestors<'a>(metadata: &'a TableMetadata, head: Option<&'a SnapshotRef>) -> impl Iterator<Item = &'a SnapshotRef> {
+    let parent = |at: &&'a SnapshotRef| at.parent_snapshot_id().and_then(|parent| metadata.snapshot_by_id(parent));
+    // a chain of parents is not longer than there are snapshots, even in broken metadata
+    std::iter::successors(head, parent).take(metadata.snapshots().len().saturating_add(1))
+}
+
+/// Refuses rows that were written for another schema and lack what is required by now, as after a REPLACE TABLE: whoever
+/// reads them would find no value.
+///
+/// # Errors
+/// `commit-conflict`.
+pub(super) fn check_required(base: &Table, written_for: &Schema) -> Result<()> {
+    let current = base.metadata().current_schema();
+    if current.schema_id() == written_for.schema_id() && current.as_struct() == written_for.as_struct() {
+        return Ok(());
+    }
+    let Some(column) = lacking(current.as_struct(), written_for.as_struct()) else { return Ok(()) };
+    Err(conflict(base, &format!("column '{}' is NOT NULL by now", column.name)).with_detail(
+        "The rows were written for an earlier schema of the table, in which it could be NULL or was not there.",
+    ))
+}
+
+/// A required field without a default that is not required in `written`.
+fn lacking<'a>(current: &'a StructType, written: &StructType) -> Option<&'a NestedFieldRef> {
+    current.fields().iter().find_map(|field| match written.field_by_id(field.id) {
+        Some(was) if field.required && !was.required => Some(field),
+        Some(was) => match (field.field_type.as_ref(), was.field_type.as_ref()) {
+            (Type::Struct(now), Type::Struct(was)) => lacking(now, was),
+            _ => None,
+        },
+        None => (field.required && field.initial_default.is_none()).then_some(field),
+    })
 }
 
 fn operation(snapshot: &Snapshot) -> &Kind {

@@ -41,9 +41,10 @@ const TRIES: u32 = 3;
 /// An answer of STS is some kilobytes.
 const LARGEST_ANSWER: usize = 1 << 20;
 
-/// Whether a role is to be taken: `client.factory`.
+/// Whether a role is to be taken: `client.factory`, by its whole name or without its package.
 pub(super) fn is_asked(properties: &BTreeMap<String, String>) -> bool {
-    given(properties, "client.factory") == Some(FACTORY)
+    let short = FACTORY.rsplit('.').next();
+    given(properties, "client.factory").is_some_and(|class| class == FACTORY || Some(class) == short)
 }
 
 /// The region of the role's services (`client.assume-role.region`), if a role is to be taken.
@@ -253,6 +254,9 @@ impl Role {
     }
 }
 
+const UNREACHED: &str = "that is the Security Token Service of AWS, which gives the role: is 'client.assume-role.region' right, and \
+                         can this machine reach it, maybe by a proxy (HTTPS_PROXY)? AWS_ENDPOINT_URL_STS names another address";
+
 /// An error of a request that was not answered.
 fn unreached(what: &str, server: &str, error: reqwest::Error) -> (Error, bool) {
     let timeout = error.is_timeout() && !error.is_connect();
@@ -260,8 +264,8 @@ fn unreached(what: &str, server: &str, error: reqwest::Error) -> (Error, bool) {
     let named = format!("'{server}'");
     let (why, hint) = match tls_problem(&named, &cause) {
         Some(problem) => problem,
-        None if timeout => (format!("{named} did not answer in time"), "is AWS's STS what answers there?"),
-        None => (format!("{named} cannot be reached: {cause}"), "AWS_ENDPOINT_URL_STS names another address of STS"),
+        None if timeout => (format!("{named} did not answer in time"), UNREACHED),
+        None => (format!("{named} cannot be reached: {cause}"), UNREACHED),
     };
     // a silent server is not waited for again
     (Error::new("io", format!("cannot {what}: {why}")).with_hint(hint), !timeout)
@@ -410,7 +414,11 @@ mod tests {
         assert!(!format!("{error:?}").contains("hush"));
         // nobody listens any more
         let error = role.current().await.unwrap_err();
-        assert!(error.code == "io" && error.hint.unwrap().contains("AWS_ENDPOINT_URL_STS"));
+        let hint = error.hint.unwrap();
+        assert!(
+            error.code == "io" && hint.contains("AWS_ENDPOINT_URL_STS") && hint.contains("assume-role.region"),
+            "{hint}"
+        );
     }
 
     #[tokio::test]
@@ -427,6 +435,8 @@ mod tests {
         let code = |properties: &BTreeMap<String, String>| check_options(properties).map_err(|error| error.code);
         assert_eq!(code(&properties(&[])), Ok(()));
         assert_eq!(region(&properties(&[])), Some("eu-west-1"));
+        let short = properties(&[("client.factory", "AssumeRoleAwsClientFactory")]);
+        assert!(is_asked(&short) && code(&short) == Ok(()));
         for (key, value, expected) in [
             (ARN, "", "missing-option"),
             (REGION, "", "missing-option"),

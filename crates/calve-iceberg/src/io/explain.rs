@@ -63,9 +63,12 @@ pub(crate) fn explain_cause(error: &(dyn StdError + 'static)) -> Option<Failure>
     // some libraries keep only the words
     let text = error.to_string();
     answer(&text)
-        .filter(|_| text.contains("Error performing "))
+        .filter(|_| text.contains(PERFORMING))
         .map(|(status, body)| explain_answer(&Asked::of(&text), status, body))
 }
+
+/// What object_store says before the method and the address of a request.
+const PERFORMING: &str = "Error performing ";
 
 /// What object_store says about an answer that only says where else to ask.
 const REDIRECT: &str = "Received redirect without LOCATION";
@@ -127,6 +130,11 @@ pub(super) fn is_unsent(error: &object_store::Error) -> bool {
     cause::<HttpError>(error).is_some_and(|http| http.kind() == HttpErrorKind::Connect) && is_definite(error)
 }
 
+/// Whether a request that was sent with retries, as far as need be, certainly did nothing: it was refused the first time.
+pub(super) fn is_refused(error: &object_store::Error) -> bool {
+    is_definite(error) && !error.to_string().contains(" retries, max_retries")
+}
+
 /// Whether the store says that it cannot do such a request at all.
 pub(super) fn is_unknown_request(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
@@ -168,9 +176,12 @@ impl Asked {
     }
 
     fn of(text: &str) -> Self {
-        let words = text.split_once("Error performing ").map(|(_, rest)| rest.split(' ')).into_iter().flatten();
-        let mut words = words.take(2);
-        let (method, address) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        // before the words of a request may stand what it is for: "Error performing list request: "
+        let performing = text.match_indices(PERFORMING);
+        let mut performing = performing.filter_map(|(at, _)| text.get(at + PERFORMING.len()..)?.split_once(' '));
+        let is_request = |(method, _): &(&str, &str)| method.bytes().all(|b| b.is_ascii_uppercase());
+        let (method, rest) = performing.find(is_request).unwrap_or_default();
+        let address = rest.split(' ').next().unwrap_or_default();
         let mut asked =
             Self { host: "the store".to_owned(), write: matches!(method, "PUT" | "POST"), ending: String::new() };
         if let Some((scheme, rest)) = address.split_once("://") {
@@ -247,6 +258,9 @@ fn explain_answer(asked: &Asked, status: Status<'_>, body: &str) -> Failure {
         }
         (403, _) => Failure::new("access-denied", format!("{host} does not allow it ({reply})"))
             .hint("the credentials lack the right, or are wrong: look at the bucket's policy and at the keys"),
+        // answers to HEAD have no body that says which
+        (400, "") if host.contains(".amazonaws.com") => Failure::new("io", format!("{host} answers {reply}"))
+            .hint(format!("the region or the credentials may be wrong: {region}, and {keys}")),
         (404, _) => Failure::new("io", format!("{host} has no such file or bucket ({reply})")),
         (501, _) => Failure::new("not-supported", format!("{host} cannot do it ({reply})"))
             .hint("use another store, or another kind of catalog"),
@@ -368,6 +382,26 @@ mod tests {
         for (method, name) in [("GET", "x.puffin"), ("PUT", "x.parquet"), ("PUT", "puffin")] {
             assert!(refused(method, name).message.contains("does not allow it"), "{method} {name}");
         }
+    }
+
+    #[test]
+    fn listings_name_the_store_too() {
+        let text = "Error performing list request: Error performing GET http://127.0.0.1:1/b?list-type=2&prefix=w in 1ms - \
+                    Server returned non-2xx status code: 403 Forbidden: ";
+        assert_eq!(of(text).reason, "'http://127.0.0.1:1' does not allow it (403 Forbidden)");
+    }
+
+    #[test]
+    fn what_was_refused_the_first_time_did_nothing() {
+        let refused = |retries: &str, status: &str| {
+            let text = format!(
+                "Error performing PUT http://h/k in 1ms{retries} - Server returned non-2xx status code: {status}: "
+            );
+            is_refused(&object_store::Error::Generic { store: "S3", source: text.into() })
+        };
+        assert!(refused("", "403 Forbidden"));
+        assert!(!refused("", "500 Internal Server Error"));
+        assert!(!refused(", after 1 retries, max_retries: 6, retry_timeout: 100s ", "403 Forbidden"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use calve_types::{Error, Result};
 use object_store::{Certificate, ClientOptions, HeaderValue};
+use uuid::Uuid;
 
 use super::properties::{given, number};
 
@@ -73,6 +74,14 @@ pub(super) fn store_options(properties: &BTreeMap<String, String>) -> Result<Cli
         options = found.into_iter().fold(options, ClientOptions::with_root_certificate);
     }
     Ok(options)
+}
+
+/// The pause before try number `tries` + 2 of a request: doubled each time, and spread between a half and one and a
+/// half, so that clients do not come back together.
+pub(crate) fn pause(tries: u32) -> Duration {
+    let doubled = Duration::from_millis(100).saturating_mul(1_u32.checked_shl(tries).unwrap_or(u32::MAX));
+    let random = Uuid::new_v4().as_u128() as u32;
+    doubled.min(Duration::from_secs(5)).mul_f64(0.5 + f64::from(random) / f64::from(u32::MAX))
 }
 
 /// A text as one part of a path, or as a value of a query or a form: all but letters, digits and `-._~` as `%XX`. A `+` would
@@ -169,6 +178,13 @@ fn seconds(properties: &BTreeMap<String, String>, key: &str) -> Result<Option<Du
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
     use super::*;
+
+    #[test]
+    fn pauses_are_bounded() {
+        for tries in [0, 1, 5, 40] {
+            assert!(pause(tries) < Duration::from_secs(8));
+        }
+    }
 
     #[test]
     fn problems_of_tls() {

@@ -399,14 +399,19 @@ impl TableIo {
         }
     }
 
-    /// Deletes a local file and what an interrupted upload of it left, without waiting for a runtime and without a verdict.
+    /// Deletes a local file and what an interrupted upload of it left, without waiting for a runtime. What cannot be deleted is
+    /// noted for [`TableIo::take_left`].
     pub(crate) fn delete_now(&self, location: &str) {
         if self.is_remote(location) {
             return;
         }
         if let Ok(path) = local_path(location) {
-            let _ = fs::remove_file(staged(path.clone()));
-            let _ = fs::remove_file(path);
+            for file in [staged(path.clone()), path] {
+                let gone = fs::remove_file(&file).is_ok() || matches!(file.try_exists(), Ok(false));
+                if !gone {
+                    self.note_left(vec![file.display().to_string()]);
+                }
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use super::explain::is_refused;
 use crate::error::Context;
 
 /// Bytes of a part. All but the last have this size, which some stores ask for.
@@ -33,6 +34,9 @@ pub(crate) trait Guard: Send + 'static {
 
     /// A step begins.
     fn begin(&self) -> Self::Step;
+
+    /// The store refused the file for certain: it is not there, and will not be.
+    fn refused(&self, _location: &str) {}
 }
 
 /// Nobody wants to know.
@@ -55,6 +59,8 @@ pub(crate) struct Parts<G: Guard> {
     upload: Option<Box<dyn MultipartUpload>>,
     started: usize,
     travelling: JoinSet<object_store::Result<()>>,
+    /// The bytes of a part that travels.
+    part: usize,
 }
 
 impl<G: Guard> Parts<G> {
@@ -71,7 +77,13 @@ impl<G: Guard> Parts<G> {
             upload: None,
             started: 0,
             travelling: JoinSet::new(),
+            part: 0,
         }
+    }
+
+    /// Bytes of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        self.pending_bytes.saturating_add(self.travelling.len().saturating_mul(self.part))
     }
 
     /// Takes bytes to be written with the next ones.
@@ -127,20 +139,28 @@ impl<G: Guard> Parts<G> {
             self.arrive().await?;
         }
         let payload = self.take(bytes);
-        let upload = match &mut self.upload {
-            Some(upload) => upload,
-            none => {
-                let begun = begin(self.store.clone(), self.path.clone(), self.guard.begin()).await?;
-                none.insert(begun.context(|| format!("create the file '{}'", self.location))?)
-            }
-        };
+        if self.upload.is_none() {
+            let begun = begin(self.store.clone(), self.path.clone(), self.guard.begin()).await?;
+            begun.as_ref().err().inspect(|error| self.note_refused(error));
+            self.upload = Some(begun.context(|| format!("create the file '{}'", self.location))?);
+        }
+        let Some(upload) = &mut self.upload else { return Err(Error::internal("an upload that is begun is gone")) };
         self.started += 1;
         let part = upload.put_part(payload);
         if self.parallel {
+            self.part = bytes;
             self.travelling.spawn(part);
             return Ok(());
         }
         part.await.context(|| format!("write the file '{}'", self.location))
+    }
+
+    /// Tells the guard that there is no file, if the request that would have made it was refused for certain. Of local files
+    /// a look at the disk knows more.
+    fn note_refused(&self, error: &object_store::Error) {
+        if self.parallel && is_refused(error) {
+            self.guard.refused(&self.location);
+        }
     }
 
     /// Waits for one of the parts that travel.
@@ -181,9 +201,9 @@ impl<G: Guard> Parts<G> {
             None => {
                 let payload = self.take(self.pending_bytes);
                 let (store, path) = (self.store.clone(), self.path.clone());
-                detached(&self.guard, async move { store.put(&path, payload).await })
-                    .await?
-                    .context(|| format!("write the file '{}'", self.location))?;
+                let put = detached(&self.guard, async move { store.put(&path, payload).await }).await?;
+                put.as_ref().err().inspect(|error| self.note_refused(error));
+                put.context(|| format!("write the file '{}'", self.location))?;
             }
         }
         Ok(())

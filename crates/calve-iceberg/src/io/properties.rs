@@ -138,13 +138,11 @@ pub(super) fn check(properties: &BTreeMap<String, String>) -> Result<()> {
         }
     }
     if let Some(class) = given(properties, "client.factory")
-        && !class.ends_with("$DefaultAwsClientFactory")
-        && !class.ends_with(".AwsClientFactory")
+        && !matches!(class.rsplit(['.', '$']).next(), Some("DefaultAwsClientFactory" | "AwsClientFactory"))
         && !assume_role::is_asked(properties)
     {
-        return Err(
-            refuse("client.factory").with_hint("leave it out, or use the AssumeRoleAwsClientFactory of Iceberg")
-        );
+        return Err(refuse("client.factory")
+            .with_hint("leave it out, or set it to 'AssumeRoleAwsClientFactory' to take a role"));
     }
     assume_role::check_options(properties)?;
     match properties.keys().find(|key| REFUSED_PREFIXES.iter().any(|prefix| key.starts_with(prefix))) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use iceberg::metadata_columns::get_metadata_field;
 use iceberg::spec::{
-    DataContentType, DataFileBuilder, Datum, FormatVersion, Literal, ManifestEntry, ManifestEntryRef, ManifestFile,
-    ManifestStatus, PrimitiveLiteral, PrimitiveType, Struct,
+    DataContentType, DataFileBuilder, Datum, FormatVersion, Literal, ManifestContentType, ManifestEntry,
+    ManifestEntryRef, ManifestFile, ManifestStatus, PrimitiveLiteral, PrimitiveType, Struct,
 };
 use uuid::Uuid;
 
@@ -74,6 +74,9 @@ impl Reading<'_> {
         };
         let manifest = self.manifest;
         if layout.version == FormatVersion::V1 {
+            if manifest.sequence_number > 0 || manifest.content == ManifestContentType::Deletes {
+                return Err("its header says format version 1, its manifest list a later one".to_owned());
+            }
             (sequence_number, file_sequence_number) = (Some(0), Some(0));
         } else if status == ManifestStatus::Added || manifest.sequence_number == 0 {
             // manifests of version 1 have the number 0

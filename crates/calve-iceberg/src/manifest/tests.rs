@@ -130,7 +130,8 @@ fn data(writer: &mut ManifestWriter) {
 async fn entries_are_those_the_library_reads() {
     let (line, bytes) = written(ManifestWriterBuilder::build_v2_data, data).await;
     assert_eq!(ours(&line, &bytes, None).unwrap(), library(&bytes));
-    let (line, bytes) = written(ManifestWriterBuilder::build_v1, data).await;
+    let (mut line, bytes) = written(ManifestWriterBuilder::build_v1, data).await;
+    line.sequence_number = 0;
     assert_eq!(ours(&line, &bytes, None).unwrap(), library(&bytes));
     let deletes = |writer: &mut ManifestWriter| {
         writer.add_existing_file(file("/d", DataContentType::EqualityDeletes, Some(0)), 6, 3, Some(3)).unwrap();
@@ -190,6 +191,17 @@ async fn damage_is_an_error_or_other_values_but_nothing_worse() {
         let _ = ours(&line, &damaged, None);
         assert!(Layouts::default().of(&bytes[..at]).is_err());
     }
+}
+
+/// Without its format version a manifest would be one of version 1, whose files are older than all deletes.
+#[tokio::test]
+async fn a_manifest_that_lost_its_format_version_is_refused() {
+    let (line, bytes) = written(ManifestWriterBuilder::build_v2_data, data).await;
+    let at = bytes.windows(14).position(|window| window == b"format-version").unwrap();
+    let mut damaged = bytes.clone();
+    damaged[at + 7] ^= 0x40;
+    let error = ours(&line, &damaged, None).unwrap_err();
+    assert_eq!(error, "its header says format version 1, its manifest list a later one");
 }
 
 #[tokio::test]

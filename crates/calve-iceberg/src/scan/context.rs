@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Fields, Schema as ArrowSchema, SchemaRef};
 use calve_types::{Error, Result};
-use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::physical_expr::expressions::Column;
 use iceberg::spec::{NameMapping, NestedFieldRef, PrimitiveType, Type};
 
@@ -25,9 +26,9 @@ pub(crate) struct ScanContext {
 }
 
 impl ScanContext {
-    /// For a writer that reads rows of the table: they are not a query's, which memory could be charged to.
-    pub(crate) fn of_writer(table: &Table, options: ScanOptions) -> Self {
-        Self { table: table.clone(), mapping: options.mapping, pool: Arc::new(UnboundedMemoryPool::default()) }
+    /// For a writer that reads rows of the table, in the memory of its statement.
+    pub(crate) fn of_writer(table: &Table, options: ScanOptions, context: &TaskContext) -> Self {
+        Self { table: table.clone(), mapping: options.mapping, pool: context.memory_pool().clone() }
     }
 }
 

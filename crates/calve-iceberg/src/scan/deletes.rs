@@ -221,7 +221,9 @@ impl KeyDeletes {
 
 /// What the entries of delete files say of their keys.
 fn expected(ids: &[i32], files: &[DeleteFile]) -> Expected {
-    let bound = |bounds: &HashMap<i32, Datum>| match bounds.get(ids.first()?)?.literal() {
+    // only keys of one column are looked up by their number
+    let only = if let [id] = ids { Some(id) } else { None };
+    let bound = |bounds: &HashMap<i32, Datum>| match bounds.get(only?)?.literal() {
         PrimitiveLiteral::Int(value) => Some(i64::from(*value)),
         PrimitiveLiteral::Long(value) => Some(*value),
         _ => None,

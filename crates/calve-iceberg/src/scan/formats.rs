@@ -100,6 +100,7 @@ pub(super) async fn open(open: Open, range: Option<&FileRange>) -> DfResult<BoxS
     let (context, task) = (&open.context, &open.task);
     let deleted = task.deletes.positions(context, task.file().file_path(), task.sequence);
     let deleted = deleted.await.map_err(external)?;
+    open.counters.opened(task, deleted.len());
     for keys in &task.deletes.keys {
         keys.table(context).await.map_err(external)?;
     }
@@ -131,7 +132,8 @@ pub(super) async fn open(open: Open, range: Option<&FileRange>) -> DfResult<BoxS
             futures::future::ready(batch)
         })
         .boxed();
-    Ok(LiveRows { context: open.context.clone(), task: of_file, columns, key_columns }.of(batches))
+    let (context, counters) = (open.context.clone(), open.counters.clone());
+    Ok(LiveRows { context, task: of_file, columns, key_columns, counters }.of(batches))
 }
 
 /// Columns of a file, and expressions over those.

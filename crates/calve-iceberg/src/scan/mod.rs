@@ -15,6 +15,7 @@ pub(crate) mod avro;
 mod chosen;
 mod context;
 mod convert;
+pub mod counters;
 mod delete_index;
 mod deletes;
 mod formats;

@@ -1,6 +1,7 @@
 //! From a snapshot to the data files to read.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use calve_types::{Error, Result};
@@ -37,6 +38,7 @@ pub(crate) struct FileTask {
     pub(crate) deletes: FileDeletes,
     footer: OnceCell<Arc<ParquetMetaData>>,
     row_groups: OnceLock<Vec<bool>>,
+    is_opened: AtomicBool,
 }
 
 impl FileTask {
@@ -64,6 +66,11 @@ impl FileTask {
     /// Has only those row groups read that are `true`, of all of the file. To be said before the file is read, once.
     pub(crate) fn read_only(&self, row_groups: Vec<bool>) {
         let _ = self.row_groups.set(row_groups);
+    }
+
+    /// Whether nobody has opened the file for this scan before, for whoever counts files.
+    pub(crate) fn is_first_opening(&self) -> bool {
+        !self.is_opened.swap(true, Ordering::Relaxed)
     }
 
     /// The row groups to read, of all of the file; `None` for all.
@@ -153,7 +160,8 @@ pub(super) fn tasks(data: Vec<(ManifestEntryRef, i32)>, index: &DeleteIndex) -> 
             let sequence = sequence(&entry)?;
             check(entry.data_file())?;
             let deletes = index.for_file(entry.data_file(), spec_id, sequence);
-            Ok(FileTask { entry, spec_id, sequence, deletes, footer: OnceCell::new(), row_groups: OnceLock::new() })
+            let (footer, row_groups, is_opened) = (OnceCell::new(), OnceLock::new(), AtomicBool::new(false));
+            Ok(FileTask { entry, spec_id, sequence, deletes, footer, row_groups, is_opened })
         })
         .collect()
 }

@@ -12,7 +12,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::config::TableParquetOptions;
 use datafusion::common::{DFSchema, Result as DfResult};
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, FileSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -21,11 +21,13 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::limit::GlobalLimitExec;
+use iceberg::TableIdent;
 use iceberg::spec::DataFileFormat;
 use object_store::ObjectMeta;
 
 use super::appends::plan_appends;
 use super::context::{Columns, ScanContext};
+use super::counters;
 use super::external;
 use super::options::{ScanOptions, Selected};
 use super::plan::{FileTask, plan};
@@ -127,9 +129,11 @@ impl IcebergScan {
             }
         };
         files.retain(|file| self.options.files.has(file.file().file_path()));
+        let found = files.len();
         if let (Some(limit), []) = (limit, filters) {
             files = first_rows(files, limit);
         }
+        let beyond = found.saturating_sub(files.len());
         if files.is_empty() {
             let schema = match projection {
                 None => self.schema.clone(),
@@ -149,6 +153,8 @@ impl IcebergScan {
         let fields = metadata.current_schema().as_struct().fields();
         let statistics = statistics(&self.schema, fields, &files, projection.map(Vec::as_slice));
         let source = DeleteAwareSource::new(context, columns, self.schema.clone(), options);
+        let pruned = pruner.as_ref().map(Pruner::pruned).unwrap_or_default();
+        counters::planned(source.metrics(), &name(self.table.ident()), files.len(), beyond, pruned);
         let partitions = state.config().target_partitions();
         let partitions = self.options.parallelism.map_or(partitions, |readers| readers.min(partitions));
         let groups = self.groups(files, partitions).map_err(external)?;
@@ -186,6 +192,12 @@ impl IcebergScan {
         }
         Ok(balance(pieces, partitions))
     }
+}
+
+/// `db.t`
+fn name(table: &TableIdent) -> String {
+    let database = table.namespace().as_ref().iter().map(String::as_str);
+    database.chain([table.name()]).collect::<Vec<_>>().join(".")
 }
 
 /// Puts every piece, the largest first, into the group that is smallest so far. The order within a group is kept.

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow::array::{ArrayRef, BooleanArray, UInt64Array};
 use arrow::datatypes::{DataType as ArrowType, SchemaRef, TimeUnit};
@@ -25,6 +26,16 @@ pub(crate) struct Pruner {
     predicate: PruningPredicate,
     columns: Vec<PrunedColumn>,
     metadata: Arc<TableMetadata>,
+    pruned_manifests: AtomicUsize,
+    pruned_files: AtomicUsize,
+}
+
+/// What a pruner has ruled out so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Pruned {
+    pub(crate) manifests: usize,
+    /// Data files, those of ruled-out manifests included as far as the manifests' own counts tell.
+    pub(crate) files: usize,
 }
 
 /// A column the filter is about.
@@ -66,7 +77,10 @@ impl Pruner {
                 Some(PrunedColumn { name: column.name().to_owned(), field, primitive, data_type })
             })
             .collect();
-        (!columns.is_empty()).then(|| Self { predicate, columns, metadata: metadata.clone() })
+        (!columns.is_empty()).then(|| {
+            let (pruned_manifests, pruned_files) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            Self { predicate, columns, metadata: metadata.clone(), pruned_manifests, pruned_files }
+        })
     }
 
     /// The ids of the columns the filter is about.
@@ -76,25 +90,42 @@ impl Pruner {
 
     /// Which manifests may have files with matching rows.
     pub(crate) fn manifests(&self, manifests: &[&ManifestFile]) -> Vec<bool> {
-        self.keep(manifests.len(), |column, i| {
+        let keep = self.keep(manifests.len(), |column, i| {
             let mut known = Known::default();
             if let Some(manifest) = manifests.get(i) {
                 self.learn_from_manifest(column, manifest, &mut known);
             }
             known
-        })
+        });
+        let live =
+            |m: &ManifestFile| m.added_files_count.unwrap_or(0).saturating_add(m.existing_files_count.unwrap_or(0));
+        for manifest in manifests.iter().zip(&keep).filter(|(_, keep)| !**keep).map(|(manifest, _)| manifest) {
+            self.pruned_manifests.fetch_add(1, Ordering::Relaxed);
+            self.pruned_files.fetch_add(live(manifest) as usize, Ordering::Relaxed);
+        }
+        keep
+    }
+
+    /// What was ruled out so far.
+    pub(crate) fn pruned(&self) -> Pruned {
+        Pruned {
+            manifests: self.pruned_manifests.load(Ordering::Relaxed),
+            files: self.pruned_files.load(Ordering::Relaxed),
+        }
     }
 
     /// Which data files, each with its spec id, may have matching rows.
     pub(crate) fn files(&self, files: &[(&DataFile, i32)]) -> Vec<bool> {
-        self.keep(files.len(), |column, i| {
+        let keep = self.keep(files.len(), |column, i| {
             let mut known = Known::default();
             if let Some((file, spec_id)) = files.get(i) {
                 column.learn_from_metrics(file, &mut known);
                 self.learn_from_partition(column, file, *spec_id, &mut known);
             }
             known
-        })
+        });
+        self.pruned_files.fetch_add(keep.iter().filter(|keep| !**keep).count(), Ordering::Relaxed);
+        keep
     }
 
     fn keep(&self, count: usize, known: impl Fn(&PrunedColumn, usize) -> Known) -> Vec<bool> {

@@ -35,6 +35,7 @@ use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use super::access::live_rows;
 use super::adapter::{FileColumns, FileName};
 use super::context::{Columns, ScanContext};
+use super::counters::Counters;
 use super::deletes::KeyDeletes;
 use super::guard::guarded_batches;
 use super::layout::Layout;
@@ -123,6 +124,7 @@ impl FileSource for DeleteAwareSource {
             url: config.object_store_url.clone(),
             limit: config.limit,
             partition,
+            counters: Counters::new(self.metrics(), partition),
         }))
     }
 
@@ -204,6 +206,7 @@ struct Opener {
     url: ObjectStoreUrl,
     limit: Option<usize>,
     partition: usize,
+    counters: Counters,
 }
 
 impl FileOpener for Opener {
@@ -220,6 +223,7 @@ impl FileOpener for Opener {
             url: self.url.clone(),
             limit: self.limit,
             partition: self.partition,
+            counters: self.counters.clone(),
             task,
         };
         Ok(Box::pin(work.run(file)))
@@ -237,6 +241,7 @@ pub(super) struct Open {
     url: ObjectStoreUrl,
     limit: Option<usize>,
     partition: usize,
+    pub(super) counters: Counters,
     pub(super) task: Arc<FileTask>,
 }
 
@@ -250,6 +255,7 @@ impl Open {
         let footer = task.footer(&mut reader).await.map_err(external)?;
         let deleted = task.deletes.positions(context, task.file().file_path(), task.sequence);
         let deleted = deleted.await.map_err(external)?;
+        self.counters.opened(task, deleted.len());
         let mut live: Option<ParquetAccessPlan> = None;
         if !deleted.is_empty() || task.row_groups().is_some() {
             live = live_rows(&footer, &deleted, task.row_groups());
@@ -305,7 +311,8 @@ impl Open {
             None => batches,
             Some(filler) => batches.map(move |batch| filler.fill(&batch?, rows.as_mut()).map_err(external)).boxed(),
         };
-        Ok(LiveRows { context: self.context.clone(), task: task.clone(), columns, key_columns }.of(batches))
+        let (context, counters) = (self.context.clone(), self.counters.clone());
+        Ok(LiveRows { context, task: task.clone(), columns, key_columns, counters }.of(batches))
     }
 
     /// Appends the key columns of the file's equality deletes to a projection; their places, for every set of deletes.
@@ -372,6 +379,7 @@ pub(super) struct LiveRows {
     pub(super) task: Arc<FileTask>,
     pub(super) columns: usize,
     pub(super) key_columns: Vec<Vec<usize>>,
+    pub(super) counters: Counters,
 }
 
 impl LiveRows {
@@ -408,7 +416,11 @@ impl LiveRows {
         let batch = batch.project(&visible).map_err(|e| failed(&e))?;
         match live {
             None => Ok(batch),
-            Some(live) => filter_record_batch(&batch, &live).map_err(|e| failed(&e)),
+            Some(live) => {
+                let kept = filter_record_batch(&batch, &live).map_err(|e| failed(&e))?;
+                self.counters.deleted_by_key(batch.num_rows().saturating_sub(kept.num_rows()));
+                Ok(kept)
+            }
         }
     }
 }

@@ -7,7 +7,8 @@
 //! | `DELETE` | position delete | equality delete of the whole row | equality delete of the key |
 //!
 //! then a row that comes is written. What was written in this commit is told by partition: a row that goes without upsert is
-//! looked for in its own. Equality deletes hit only older commits, position deletes only files of this one.
+//! looked for in its own. Equality deletes hit only older commits, position deletes only files of this one. A key may be
+//! forgotten for lack of memory, see [`CommitKeys`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,18 +16,18 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use calve_types::{Error, Result};
-use hashbrown::HashMap;
 use iceberg::spec::FormatVersion;
 
 use super::change::{Change, Changes, take_changes};
+use super::commit_keys::CommitKeys;
 use super::fanout::{Fanout, FileNumber};
 use super::file::FileKind;
 use super::job::Job;
-use super::keys::{KeyMap, Keys, Slot};
+use super::keys::{Keys, Slot};
 use super::live::Chooser;
 use super::output::Output;
 use super::partition::{Partition, Partitioner};
-use super::position_deletes::{self, Positions, no_deletes_in_v1};
+use super::position_deletes::{self, no_deletes_in_v1};
 use super::upsert::Upsert;
 use crate::error::Context;
 
@@ -36,15 +37,12 @@ pub(crate) struct DeltaWriter {
     number: usize,
     data: Fanout,
     partitioner: Partitioner,
-    /// The newest row of every key, by partition number.
-    keys: HashMap<usize, KeyMap>,
-    positions: Positions,
+    keys: CommitKeys,
     /// Columns of the key in the input.
     key_columns: Vec<usize>,
     older: Older,
     omitted: BTreeSet<FileNumber>,
     rows: u64,
-    position_deletes: u64,
 }
 
 /// How rows of older commits are deleted.
@@ -130,20 +128,18 @@ impl DeltaWriter {
             number,
             data: Fanout::new(job, kind, number, 0),
             partitioner: job.partitioner()?,
-            keys: HashMap::new(),
-            positions: Positions::new(),
+            keys: CommitKeys::new(&job.context, !matches!(older, Older::Whole(_))),
             key_columns: key_columns.to_vec(),
             older,
             omitted: BTreeSet::new(),
             rows: 0,
-            position_deletes: 0,
         })
     }
 
     /// Makes the changes of a batch in their order; `keys` are those of its rows.
     ///
     /// # Errors
-    /// As [`Fanout::write`]; `upsert-format-v1` if a table of format version 1 needs a delete file.
+    /// As [`Fanout::write`] and [`CommitKeys::comes`]; `upsert-format-v1` if a table of format version 1 needs a delete file.
     pub(crate) async fn write(&mut self, batch: &RecordBatch, keys: &Keys, changes: &Changes) -> Result<()> {
         for part in self.partitioner.split(batch)? {
             let partition = self.partitioner.partition(part.number)?.clone();
@@ -183,25 +179,11 @@ impl DeltaWriter {
         let place = self.data.place(partition).await?;
         let row = u32::try_from(place.position).map_err(|_| Error::internal("a data file with too many rows"))?;
         let mut fresh = Vec::new();
-        let (positions, mut replaced) = (&mut self.positions, 0);
         let slot = Slot { file: place.file, row };
-        self.keys.entry(number).or_default().insert(
-            keys,
-            start,
-            rows.num_rows(),
-            slot,
-            |offset, earlier| match earlier {
-                Some(earlier) => {
-                    positions.entry(earlier.file).or_default().insert(u64::from(earlier.row));
-                    replaced += 1;
-                }
-                None => fresh.push(offset),
-            },
-        );
-        if replaced > 0 && self.job.version() == FormatVersion::V1 {
+        self.keys.come(number, (keys, start, rows.num_rows()), slot, |offset| fresh.push(offset))?;
+        if self.keys.deleted() > 0 && self.job.version() == FormatVersion::V1 {
             return Err(no_deletes_in_v1(&self.job.options));
         }
-        self.position_deletes += replaced;
         self.fresh(partition, rows, fresh, place.file).await?;
         self.rows += rows.num_rows() as u64;
         self.data.write(partition, rows).await
@@ -225,43 +207,32 @@ impl DeltaWriter {
         let first = place.map_or(0, |place| place.position);
         let file = place.map_or(0, |place| place.file);
         let (mut come, mut fresh, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-        let mut replaced = 0;
         let by_key = matches!(self.older, Older::ByKey(_));
-        let map = self.keys.entry(number).or_default();
         for (offset, change) in (0_u32..).zip(changes) {
             let at = start + offset as usize;
-            let earlier = match change {
+            match change {
                 Change::Comes => {
                     let row = u32::try_from(first + come.len() as u64)
                         .map_err(|_| Error::internal("a data file with too many rows"))?;
                     come.push(offset);
-                    let earlier = map.put(keys, at, Slot { file, row });
-                    if earlier.is_none() {
+                    if self.keys.comes(number, keys, at, Slot { file, row })? {
                         fresh.push(offset);
                     }
-                    earlier
                 }
-                Change::Replaced if by_key => continue,
+                Change::Replaced if by_key => {}
                 Change::Replaced | Change::Goes => {
-                    let earlier = map.remove(keys, at);
-                    if earlier.is_none() {
+                    if !self.keys.goes(number, keys, at)? {
                         gone.push(offset);
                     }
-                    earlier
                 }
-            };
-            if let Some(earlier) = earlier {
-                self.positions.entry(earlier.file).or_default().insert(u64::from(earlier.row));
-                replaced += 1;
             }
         }
         if matches!(self.older, Older::Kept) {
             gone.clear();
         }
-        if (replaced > 0 || !gone.is_empty()) && self.job.version() == FormatVersion::V1 {
+        if (self.keys.deleted() > 0 || !gone.is_empty()) && self.job.version() == FormatVersion::V1 {
             return Err(no_deletes_in_v1(&self.job.options));
         }
-        self.position_deletes += replaced;
         if !gone.is_empty() {
             let gone = take_record_batch(rows, &UInt32Array::from(gone)).context(|| "select rows to delete")?;
             match &mut self.older {
@@ -307,21 +278,22 @@ impl DeltaWriter {
     /// Ends all files and writes the position deletes.
     ///
     /// # Errors
-    /// `io`.
+    /// `io`; as [`DeltaWriter::write`].
     pub(crate) async fn finish(self) -> Result<Output> {
         let data = self.data.finish().await?;
         let (mut deletes, equality_deletes) = match self.older {
             Older::ByKey(equality) | Older::Whole(equality) => equality.finish().await?,
             Older::Kept => (Vec::new(), 0),
         };
-        deletes.extend(position_deletes::write(&self.job, self.number, deletes.len(), self.positions, &data).await?);
+        let (positions, position_deletes) = self.keys.finish().await?;
+        deletes.extend(position_deletes::write(&self.job, self.number, deletes.len(), positions, &data).await?);
         let omitted = data.iter().filter(|f| self.omitted.contains(&f.number)).map(|f| f.file.clone()).collect();
         Ok(Output {
             data: data.into_iter().map(|finished| finished.file).collect(),
             deletes,
             rows: self.rows,
             equality_deletes,
-            position_deletes: self.position_deletes,
+            position_deletes,
             omitted,
             ..Output::default()
         })

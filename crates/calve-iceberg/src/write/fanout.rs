@@ -5,18 +5,17 @@ use std::sync::atomic::Ordering;
 
 use arrow::array::RecordBatch;
 use calve_types::{Error, Result};
+use datafusion::execution::memory_pool::MemoryReservation;
 use futures::stream::{FuturesUnordered, TryStreamExt};
 use hashbrown::HashMap;
 use iceberg::spec::Struct;
 
 use super::file::{FileKind, FileWriter};
 use super::job::Job;
+use super::memory::{OPEN_FILES, out_of_memory};
 use super::partition::Partition;
 use crate::commit::NewFile;
 use crate::partition_key::partition_key;
-
-/// More open files than this are closed, least recently used first.
-const OPEN_FILES: usize = 256;
 
 /// Rows between two looks at the size of a file, as in Flink's writers.
 const ROWS_PER_CHECK: usize = 1_000;
@@ -37,7 +36,10 @@ pub(crate) struct Place {
 struct Open {
     number: FileNumber,
     writer: FileWriter,
+    /// Bytes of memory held.
     memory: usize,
+    /// Those of rows that are not written yet.
+    buffered: usize,
     used: u64,
 }
 
@@ -57,7 +59,13 @@ pub(crate) struct Fanout {
     open: HashMap<(i32, Struct), Open, foldhash::fast::RandomState>,
     finished: Vec<Finished>,
     files: FileNumber,
+    /// The sums of those of the open files.
     memory: usize,
+    buffered: usize,
+    /// What the statement lets them have, once there is one.
+    reserved: Option<MemoryReservation>,
+    /// Whether it let them have less than they wanted.
+    scarce: bool,
     clock: u64,
 }
 
@@ -73,6 +81,9 @@ impl Fanout {
             finished: Vec::new(),
             files: 0,
             memory: 0,
+            buffered: 0,
+            reserved: None,
+            scarce: false,
             clock: 0,
         }
     }
@@ -87,9 +98,10 @@ impl Fanout {
         (partition.spec_id, partition_key(&partition.values))
     }
 
-    /// Whether rows of a partition can be written without another file being ended for them.
+    /// Whether rows of a partition can be written without another file being ended for them, or short of memory.
     pub(crate) fn has_room(&self, partition: &Partition) -> bool {
-        self.open.len() < OPEN_FILES || self.open.contains_key(&Self::key(partition))
+        let room = !self.scarce && self.open.len() < self.job.comfortable_files();
+        room || self.open.is_empty() || self.open.contains_key(&Self::key(partition))
     }
 
     /// Where the next row of a partition goes; opens a file if none is open.
@@ -113,7 +125,7 @@ impl Fanout {
         let name = self.first_name + number as usize;
         let location = self.job.locations.file(&partition.path, self.writer, name, self.kind.suffix);
         let writer = FileWriter::open(&self.kind, partition, &self.job.files, self.job.table.io(), &location)?;
-        self.open.insert(key, Open { number, writer, memory: 0, used: self.clock });
+        self.open.insert(key, Open { number, writer, memory: 0, buffered: 0, used: self.clock });
         Ok(Place { file: number, position: 0 })
     }
 
@@ -121,7 +133,7 @@ impl Fanout {
     /// the file that [`Fanout::place`] names, in order.
     ///
     /// # Errors
-    /// As [`FileWriter::write`].
+    /// As [`FileWriter::write`]; `out-of-memory` if not even one file may be open.
     pub(crate) async fn write(&mut self, partition: &Arc<Partition>, rows: &RecordBatch) -> Result<()> {
         self.place(partition).await?;
         let key = Self::key(partition);
@@ -129,30 +141,79 @@ impl Fanout {
         let Some(open) = self.open.get_mut(&key) else { return Err(Error::internal("a file that was open is not")) };
         open.used = self.clock;
         open.writer.write(rows).await?;
-        let memory = open.writer.memory();
-        self.memory = self.memory + memory - open.memory;
-        open.memory = memory;
-        if open.writer.size() >= self.job.options.target_file_size || open.writer.rows() >= u64::from(u32::MAX / 2) {
+        let full =
+            open.writer.size() >= self.job.options.target_file_size || open.writer.rows() >= u64::from(u32::MAX / 2);
+        self.look(&key);
+        if full {
             self.close(&key).await?;
         }
-        while self.memory > self.job.memory_per_writer() {
-            let largest = self.open.values_mut().max_by_key(|open| open.memory).filter(|open| open.memory > 0);
-            let Some(open) = largest else { break };
-            open.writer.flush().await?;
-            let memory = open.writer.memory().min(open.memory);
-            let freed = open.memory - memory;
-            self.memory -= freed;
-            open.memory = memory;
-            if freed == 0 {
-                break;
+        while self.buffered > self.job.memory_per_writer() && self.flush_largest().await? {}
+        self.charge().await
+    }
+
+    /// Sees what an open file holds now.
+    fn look(&mut self, key: &(i32, Struct)) {
+        let Some(open) = self.open.get_mut(key) else { return };
+        let (memory, buffered) = (open.writer.memory(), open.writer.buffered());
+        self.memory = self.memory.saturating_sub(open.memory).saturating_add(memory);
+        self.buffered = self.buffered.saturating_sub(open.buffered).saturating_add(buffered);
+        (open.memory, open.buffered) = (memory, buffered);
+    }
+
+    /// Charges what is held to the statement. Where it may not be, row groups end early, then files.
+    ///
+    /// # Errors
+    /// `out-of-memory` if a single open file holds too much.
+    async fn charge(&mut self) -> Result<()> {
+        let name = || format!("a writer of table '{}'", self.job.table.ident());
+        let reserved = self.reserved.take().unwrap_or_else(|| self.job.reserve(name(), true));
+        let charged = self.charge_to(&reserved).await;
+        self.reserved = Some(reserved);
+        charged
+    }
+
+    async fn charge_to(&mut self, reserved: &MemoryReservation) -> Result<()> {
+        loop {
+            let alone = self.open.len() <= 1;
+            let refused = reserved.try_resize(self.memory).err();
+            // what others need is not taken because they do not have it yet
+            if refused.is_none() && (alone || self.memory <= self.job.memory_of_files()) {
+                return Ok(());
+            }
+            self.scarce = true;
+            // where most of it is on its way to storage, short row groups are of no use
+            if (alone || self.buffered >= self.memory / 2) && self.flush_largest().await? {
+                continue;
+            }
+            match (self.costly().filter(|_| !alone), refused) {
+                (Some(key), _) => self.close(&key).await?,
+                (None, Some(refused)) => return Err(out_of_memory(&refused)),
+                (None, None) => return Ok(()),
             }
         }
-        Ok(())
+    }
+
+    /// Of the files that hold much, the one that was not written to for the longest time.
+    fn costly(&self) -> Option<(i32, Struct)> {
+        let usual = self.memory / self.open.len().max(1) / 2;
+        let much = self.open.iter().filter(|(_, open)| open.memory >= usual);
+        much.min_by_key(|(_, open)| open.used).map(|(key, _)| key.clone())
+    }
+
+    /// Ends the row group of the file with most of it. False if that frees nothing.
+    async fn flush_largest(&mut self) -> Result<bool> {
+        let largest = self.open.iter_mut().max_by_key(|(_, open)| open.buffered).filter(|(_, open)| open.buffered > 0);
+        let Some((key, open)) = largest else { return Ok(false) };
+        open.writer.flush().await?;
+        let (key, before) = (key.clone(), self.buffered);
+        self.look(&key);
+        Ok(self.buffered < before)
     }
 
     async fn close(&mut self, key: &(i32, Struct)) -> Result<()> {
         let Some(open) = self.open.remove(key) else { return Ok(()) };
-        self.memory -= open.memory;
+        self.memory = self.memory.saturating_sub(open.memory);
+        self.buffered = self.buffered.saturating_sub(open.buffered);
         let finished = finish(&self.job, open).await?;
         self.finished.push(finished);
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef as ArrowSchemaRef;
@@ -178,6 +179,8 @@ pub(crate) struct FileWriter {
     writer: Writer,
     rows: u64,
     nans: HashMap<i32, u64>,
+    /// Bytes on their way to storage.
+    sending: Arc<AtomicUsize>,
 }
 
 /// What turns rows into bytes.
@@ -208,6 +211,7 @@ impl FileWriter {
         location: &str,
     ) -> Result<Self> {
         let upload = Upload::new(files, io, location)?;
+        let sending = upload.held();
         let writer = match &kind.encoding {
             Encoding::Parquet(schema, properties) => {
                 let options = ArrowWriterOptions::new()
@@ -229,6 +233,7 @@ impl FileWriter {
             writer,
             rows: 0,
             nans: HashMap::new(),
+            sending,
         })
     }
 
@@ -253,6 +258,11 @@ impl FileWriter {
 
     /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
+        self.buffered().saturating_add(self.sending.load(Ordering::Relaxed))
+    }
+
+    /// Those that [`FileWriter::flush`] frees.
+    pub(crate) fn buffered(&self) -> usize {
         match &self.writer {
             Writer::Parquet(writer) => writer.memory_size(),
             Writer::Avro(writer) => writer.memory(),

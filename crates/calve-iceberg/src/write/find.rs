@@ -13,13 +13,15 @@ use arrow::datatypes::Int64Type;
 use async_trait::async_trait;
 use calve_types::{Error, Result};
 use datafusion::common::runtime::SpawnedTask;
+use datafusion::execution::TaskContext;
 use futures::{StreamExt, stream};
 use iceberg::spec::{DataFile, NestedFieldRef};
 use roaring::RoaringTreemap;
 
 use super::job::{Job, WriteProgress};
+use super::key_map::KeyMap;
 use super::key_values::KeyValues;
-use super::keys::{KeyEncoder, KeyMap};
+use super::keys::KeyEncoder;
 use super::location::Locations;
 use super::options::WriteOptions;
 use super::positions::{DeletedRows, RowsByFile, delete_rows_of};
@@ -62,6 +64,8 @@ pub(crate) struct PositionUpsert {
     pub(crate) wanted: Arc<Wanted>,
     /// Deletes of rows of the INSERT itself.
     pub(crate) own: Vec<NewFile>,
+    /// The statement's, whose memory it takes.
+    pub(crate) context: Arc<TaskContext>,
 }
 
 /// The keys whose rows are looked for.
@@ -128,7 +132,7 @@ impl PositionUpsert {
         if tasks.is_empty() {
             return Ok(DeletedRows::default());
         }
-        let context = Arc::new(ScanContext::of_writer(base, ScanOptions::of_snapshot(base, head)?));
+        let context = Arc::new(ScanContext::of_writer(base, ScanOptions::of_snapshot(base, head)?, &self.context));
         let tasks: Vec<Arc<FileTask>> = tasks.into_iter().map(Arc::new).collect();
         let found = self.find(&context, &tasks).await?;
         let tasks: Vec<_> = tasks.into_iter().filter(|task| found.contains_key(task.file().file_path())).collect();
@@ -140,6 +144,7 @@ impl PositionUpsert {
             files: files.clone(),
             progress: Arc::new(WriteProgress::default()),
             writers: 1,
+            context: self.context.clone(),
         });
         let deleted = delete_rows_of(&job, &context, &tasks, 0, 0, &found).await?;
         if !deleted.files.is_empty() {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use datafusion::execution::TaskContext;
 use iceberg::spec::FormatVersion;
 
 use super::location::Locations;
@@ -30,17 +31,11 @@ pub(crate) struct Job {
     pub(crate) progress: Arc<WriteProgress>,
     /// How many writers run.
     pub(crate) writers: usize,
+    /// Whose memory and temporary files they take.
+    pub(crate) context: Arc<TaskContext>,
 }
 
-/// Memory for row groups not yet written: for all writers together, and at least for each.
-const MEMORY: usize = 384 << 20;
-const MEMORY_PER_WRITER: usize = 64 << 20;
-
 impl Job {
-    pub(crate) fn memory_per_writer(&self) -> usize {
-        (MEMORY / self.writers.max(1)).max(MEMORY_PER_WRITER)
-    }
-
     pub(crate) fn version(&self) -> FormatVersion {
         self.table.metadata().format_version()
     }

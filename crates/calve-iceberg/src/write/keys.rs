@@ -1,4 +1,4 @@
-//! Primary keys of rows as fixed-size values, and where the row with a key lies.
+//! Primary keys of rows as fixed-size values.
 
 use std::hash::BuildHasher;
 
@@ -9,7 +9,6 @@ use arrow::datatypes::{
 };
 use arrow::row::{RowConverter, SortField};
 use calve_types::{Error, Result};
-use hashbrown::HashMap;
 use iceberg::spec::NestedFieldRef;
 
 use super::fanout::FileNumber;
@@ -47,8 +46,8 @@ impl Keys {
     }
 }
 
-/// Spreads neighbouring numbers (splitmix64).
-fn mix(mut key: u64) -> u64 {
+/// Spreads neighbouring numbers (splitmix64); no two become one.
+pub(crate) fn mix(mut key: u64) -> u64 {
     key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     key ^ (key >> 31)
@@ -154,66 +153,11 @@ fn numbers(array: &ArrayRef) -> Option<Vec<i64>> {
 }
 
 /// Where a row lies. Files end before their positions leave 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slot {
     pub(crate) file: FileNumber,
     pub(crate) row: u32,
 }
 
-/// The newest row of every key written in this commit.
-#[derive(Debug, Default)]
-pub(crate) struct KeyMap {
-    numbers: HashMap<i64, Slot, foldhash::fast::RandomState>,
-    hashes: HashMap<u128, Slot, foldhash::fast::RandomState>,
-}
-
-impl KeyMap {
-    /// Notes that the row with the key at `at` lies at `slot`; the place of the earlier row with that key.
-    pub(crate) fn put(&mut self, keys: &Keys, at: usize, slot: Slot) -> Option<Slot> {
-        match keys {
-            Keys::Numbers(all) => all.get(at).and_then(|key| self.numbers.insert(*key, slot)),
-            Keys::Hashes(all) => all.get(at).and_then(|key| self.hashes.insert(*key, slot)),
-        }
-    }
-
-    /// Whether the key at `at` is known.
-    pub(crate) fn contains(&self, keys: &Keys, at: usize) -> bool {
-        match keys {
-            Keys::Numbers(all) => all.get(at).is_some_and(|key| self.numbers.contains_key(key)),
-            Keys::Hashes(all) => all.get(at).is_some_and(|key| self.hashes.contains_key(key)),
-        }
-    }
-
-    /// Forgets the row with the key at `at`; its place, if there was one.
-    pub(crate) fn remove(&mut self, keys: &Keys, at: usize) -> Option<Slot> {
-        match keys {
-            Keys::Numbers(all) => all.get(at).and_then(|key| self.numbers.remove(key)),
-            Keys::Hashes(all) => all.get(at).and_then(|key| self.hashes.remove(key)),
-        }
-    }
-
-    /// Notes the rows of `keys[start..start + length]` as lying at `slot` and behind; calls `seen` for every row, with
-    /// its offset from `start` and the place of the earlier row with the same key.
-    pub(crate) fn insert(
-        &mut self,
-        keys: &Keys,
-        start: usize,
-        length: usize,
-        slot: Slot,
-        mut seen: impl FnMut(u32, Option<Slot>),
-    ) {
-        let slots = (0..).map(|offset: u32| (offset, Slot { file: slot.file, row: slot.row.saturating_add(offset) }));
-        match keys {
-            Keys::Numbers(all) => {
-                for (key, (offset, slot)) in all.iter().skip(start).take(length).zip(slots) {
-                    seen(offset, self.numbers.insert(*key, slot));
-                }
-            }
-            Keys::Hashes(all) => {
-                for (key, (offset, slot)) in all.iter().skip(start).take(length).zip(slots) {
-                    seen(offset, self.hashes.insert(*key, slot));
-                }
-            }
-        }
-    }
-}
+/// The place of a row that is no more.
+pub(crate) const GONE: Slot = Slot { file: u32::MAX, row: u32::MAX };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch};
 use async_trait::async_trait;
 use calve_types::{Error, Result};
+use datafusion::execution::TaskContext;
 use futures::TryStreamExt;
 use iceberg::spec::NestedFieldRef;
 
@@ -30,6 +31,8 @@ pub struct OmittedDeletes {
     pub(crate) table: Table,
     pub(crate) spec_id: i32,
     pub(crate) files: Vec<NewFile>,
+    /// The statement's, whose memory it takes.
+    pub(crate) context: Arc<TaskContext>,
 }
 
 #[async_trait]
@@ -76,6 +79,7 @@ impl OmittedDeletes {
             files: files.clone(),
             progress: Arc::new(WriteProgress::default()),
             writers: 1,
+            context: self.context.clone(),
         });
         let mut writer = EqualityWriter::new(&job, &upsert, 0)?;
         for file in &self.files {

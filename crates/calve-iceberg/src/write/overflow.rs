@@ -46,8 +46,8 @@ impl Overflow {
             None => true,
         };
         if gone {
-            // the sort says why
-            drop(self.take().await?);
+            // the sort says why, or its first batch
+            self.take().await?.next().await.transpose()?;
             return Err(Error::internal("a sort of rows by partition ended early"));
         }
         Ok(())

@@ -61,7 +61,7 @@ pub(crate) async fn delete_rows(
             snapshot.snapshot_id()
         )));
     }
-    let context = Arc::new(ScanContext::of_writer(table, ScanOptions::of_snapshot(table, snapshot)?));
+    let context = Arc::new(ScanContext::of_writer(table, ScanOptions::of_snapshot(table, snapshot)?, &job.context));
     let tasks: Vec<_> = tasks.into_iter().map(Arc::new).collect();
     delete_rows_of(job, &context, &tasks, writer, first_name, rows).await
 }

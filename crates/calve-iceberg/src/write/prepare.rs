@@ -55,7 +55,7 @@ pub struct Writer {
     prepared_on: Option<i64>,
     /// Whether the rows of every file are in the table's sort order. Rows of a key stay in the order in which they came.
     sorted: bool,
-    /// What sorts run with.
+    /// Whose memory and temporary files everything takes.
     pub(crate) context: Arc<TaskContext>,
 }
 
@@ -211,7 +211,7 @@ fn check_partition_in_key(
 }
 
 impl Writer {
-    /// Sorts within the memory of `context`, and on its disks. Without this, sorts take what memory they need.
+    /// Works within the memory of `context`, and on its disks. Without this, it takes what memory it needs.
     pub fn with_context(mut self, context: Arc<TaskContext>) -> Self {
         self.context = context;
         self
@@ -290,7 +290,7 @@ impl Writer {
     /// `INSERT`, 1 for `UPDATE_BEFORE`, 2 for `UPDATE_AFTER`, 3 for `DELETE`.
     ///
     /// # Errors
-    /// Errors of the input; `io`; `null-in-not-null` and `invalid-value` for rows that cannot be written. Every file
+    /// Errors of the input; `io`; `out-of-memory`; `null-in-not-null` and `invalid-value` for rows that cannot be written. Every file
     /// is deleted then, as it is if the future is dropped.
     pub async fn write(self, input: SendableRecordBatchStream, progress: Arc<WriteProgress>) -> Result<Written> {
         let files = Uncommitted::new(&self.table);
@@ -309,7 +309,7 @@ impl Writer {
     ) -> Result<Written> {
         let one_row_per_key = self.options.overwrite && self.options.is_keyed();
         let input = if one_row_per_key { self.one_row_per_key(input).await? } else { input };
-        let (head, input) = route::head(input, self.options.writers).await?;
+        let (head, input) = route::head(input, self.options.writers, &self.context).await?;
         let job = Arc::new(Job {
             table: self.table.clone(),
             options: self.options.clone(),
@@ -317,6 +317,7 @@ impl Writer {
             files: files.clone(),
             progress,
             writers: if input.is_some() { self.options.writers.max(1) } else { 1 },
+            context: self.context.clone(),
         });
         let mut output = route::run(&job, &self.kind, &self, self.upsert.as_ref(), head, input).await?;
         if !(output.data.is_empty() && output.deletes.is_empty()) {
@@ -330,6 +331,7 @@ impl Writer {
                 table: self.table.clone(),
                 wanted: Arc::new(Wanted { key: self.key, encoder: self.encoder, keys: output.keys }),
                 own: output.deletes.clone(),
+                context: self.context.clone(),
             };
             let deleted = finder.delete(&self.table, files).await?;
             output.deletes.extend(deleted.files);
@@ -343,6 +345,7 @@ impl Writer {
                 table: self.table.clone(),
                 spec_id: self.table.metadata().default_partition_spec_id(),
                 files: output.omitted,
+                context: self.context.clone(),
             })
         });
         Ok(Written {

@@ -16,8 +16,9 @@ use super::fanout::Fanout;
 use super::file::FileKind;
 use super::find::WrittenKeys;
 use super::job::Job;
+use super::key_map::KeyMap;
 use super::key_values::KeyValues;
-use super::keys::{KeyMap, Keys, Slot};
+use super::keys::{GONE, Keys, Slot};
 use super::output::Output;
 use super::partition::Partitioner;
 use super::position_deletes::{self, Positions};
@@ -38,9 +39,6 @@ pub(crate) struct ReplaceWriter {
     replaced: u64,
 }
 
-/// The place of a row that is no more.
-const GONE: Slot = Slot { file: u32::MAX, row: u32::MAX };
-
 impl ReplaceWriter {
     /// The writer with this number.
     ///
@@ -52,7 +50,7 @@ impl ReplaceWriter {
             number,
             data: Fanout::new(job, kind, number, 0),
             partitioner: job.partitioner()?,
-            keys: KeyMap::default(),
+            keys: KeyMap::new(&job.context),
             values: KeyValues::default(),
             positions: Positions::new(),
             key_columns: key_columns.to_vec(),
@@ -64,7 +62,7 @@ impl ReplaceWriter {
     /// Makes the changes of a batch; `keys` are those of its rows. `UPDATE_BEFORE` is ignored, as its row is replaced anyway.
     ///
     /// # Errors
-    /// As [`Fanout::write`].
+    /// As [`Fanout::write`] and [`KeyMap::put`].
     pub(crate) async fn write(&mut self, batch: &RecordBatch, keys: &Keys, changes: &Changes) -> Result<()> {
         let what = || "select the last row of every key";
         let (come, gone) = last_of_keys(keys, changes, batch.num_rows());
@@ -83,7 +81,7 @@ impl ReplaceWriter {
         };
         self.values.add(columns.columns());
         for row in &gone {
-            let earlier = self.keys.put(keys, *row as usize, GONE);
+            let earlier = self.keys.put(keys, *row as usize, GONE)?;
             self.take_back(earlier);
         }
         if come.is_empty() {
@@ -107,7 +105,7 @@ impl ReplaceWriter {
                 let first = u32::try_from(place.position).ok().filter(|row| *row < u32::MAX / 2 + u32::MAX / 4);
                 let first = first.ok_or_else(|| Error::internal("a data file with too many rows"))?;
                 for (row, at) in (first..).zip(start..start + length) {
-                    let earlier = self.keys.put(&keys, at, Slot { file: place.file, row });
+                    let earlier = self.keys.put(&keys, at, Slot { file: place.file, row })?;
                     self.take_back(earlier);
                 }
                 self.data.write(&partition, &part.rows.slice(start, length)).await?;

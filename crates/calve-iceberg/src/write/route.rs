@@ -17,6 +17,7 @@ use super::delta::DeltaWriter;
 use super::file::FileKind;
 use super::job::Job;
 use super::keys::{KeyEncoder, Keys};
+use super::memory::reserve;
 use super::options::DistributionMode;
 use super::output::Output;
 use super::overflow::Overflow;
@@ -35,16 +36,19 @@ const ONE_WRITER: usize = 32 << 20;
 /// Batches on their way to a writer.
 const IN_FLIGHT: usize = 3;
 
-/// Reads the start of the input: all of it if it is small, then there is no rest.
+/// Reads the start of the input: all of it if it is small and there is memory for it, then there is no rest.
 ///
 /// # Errors
 /// Errors of the input.
 pub(crate) async fn head(
     mut input: SendableRecordBatchStream,
     writers: usize,
+    context: &TaskContext,
 ) -> Result<(Vec<RecordBatch>, Option<SendableRecordBatchStream>)> {
     let mut head = Vec::new();
     let mut bytes = 0;
+    // given back when the rows are handed on
+    let memory = reserve(context, "the first rows of a table", false);
     loop {
         match input.next().await {
             Some(batch) => {
@@ -55,7 +59,7 @@ pub(crate) async fn head(
             None => return Ok((head, None)),
         }
         // a single writer gains nothing from waiting
-        if bytes >= ONE_WRITER || writers <= 1 {
+        if bytes >= ONE_WRITER || writers <= 1 || memory.try_resize(bytes).is_err() {
             return Ok((head, Some(input)));
         }
     }

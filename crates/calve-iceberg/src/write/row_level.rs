@@ -229,12 +229,13 @@ impl RowLevel {
             files: files.clone(),
             progress,
             writers,
+            context: state.task_ctx(),
         });
         let kind = self.kind()?;
         let this = Arc::new(self);
         let taker = Arc::new(Taker::new(this.layout(has_values)?));
         let rows = stoppable(this.clone().rows(changes, taker.clone(), state.clone()), stop);
-        let written = write_rows(&job, &kind, rows, &state.task_ctx()).await;
+        let written = write_rows(&job, &kind, rows).await;
         let taken = taker.finish();
         if let Some((file, position)) = &taken.twice {
             return Err(this.changed_twice(file, *position, &state).await);

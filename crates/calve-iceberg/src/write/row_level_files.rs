@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 
 use arrow::array::RecordBatch;
 use calve_types::{Error, Result};
-use datafusion::execution::TaskContext;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::mpsc;
@@ -35,12 +34,12 @@ pub(super) async fn write_rows(
     job: &Arc<Job>,
     kind: &Arc<FileKind>,
     mut rows: BoxStream<'static, Result<RecordBatch>>,
-    context: &Arc<TaskContext>,
 ) -> Result<Output> {
     let mut head = Vec::new();
     let mut bytes = 0_usize;
     let mut more = true;
-    while bytes < ONE_WRITER && more {
+    let memory = job.reserve("the first rows of a table", false);
+    while bytes < ONE_WRITER && memory.try_resize(bytes).is_ok() && more {
         match rows.next().await {
             Some(batch) => {
                 let batch = batch?;
@@ -60,7 +59,7 @@ pub(super) async fn write_rows(
     for number in 0..writers {
         let (sender, mut receiver) = mpsc::channel::<RecordBatch>(IN_FLIGHT);
         senders.push(sender);
-        let overflow = SortKey::of_partitions(job.table.metadata())?.map(|key| Overflow::new(key, context));
+        let overflow = SortKey::of_partitions(job.table.metadata())?.map(|key| Overflow::new(key, &job.context));
         let mut writer = AppendWriter::new(job, kind, number)?.with_overflow(overflow);
         let work = async move {
             while let Some(batch) = receiver.recv().await {

@@ -7,8 +7,8 @@ use arrow::array::{
     new_null_array,
 };
 use arrow::datatypes::{
-    DataType as ArrowType, Date32Type, Decimal128Type, Int32Type, Int64Type, Time64MicrosecondType, TimeUnit,
-    TimestampMicrosecondType, TimestampNanosecondType,
+    DECIMAL128_MAX_PRECISION, DataType as ArrowType, Date32Type, Decimal128Type, DecimalType, Int32Type, Int64Type,
+    Time64MicrosecondType, TimeUnit, TimestampMicrosecondType, TimestampNanosecondType,
 };
 use calve_types::{Error, Result};
 use iceberg::spec::Transform;
@@ -169,9 +169,13 @@ fn truncate(column: &ArrayRef, width: u32) -> Result<ArrayRef> {
                 column.as_primitive::<Int64Type>().unary(|v| v.wrapping_sub(v.rem_euclid(i64::from(width))));
             Arc::new(array)
         }
-        ArrowType::Decimal128(_, _) => {
-            let array: Decimal128Array =
-                column.as_primitive::<Decimal128Type>().unary(|v| v.wrapping_sub(v.rem_euclid(i128::from(width))));
+        ArrowType::Decimal128(precision, scale) => {
+            let least = 10_i128.checked_pow(u32::from(*precision)).map_or(i128::MIN, |end| 1 - end);
+            let truncated = |v: i128| {
+                let low = v.checked_sub(v.rem_euclid(i128::from(width))).filter(|low| *low >= least);
+                low.ok_or_else(|| too_low(v, width, *precision, *scale))
+            };
+            let array: Decimal128Array = column.as_primitive::<Decimal128Type>().try_unary(truncated)?;
             Arc::new(array.with_data_type(column.data_type().clone()))
         }
         ArrowType::Utf8 => {
@@ -187,6 +191,18 @@ fn truncate(column: &ArrayRef, width: u32) -> Result<ArrayRef> {
         ),
         _ => return Err(wrong_type(Transform::Truncate(width), column)),
     })
+}
+
+/// The Java library refuses to write such a partition value.
+fn too_low(value: i128, width: u32, precision: u8, scale: i8) -> Error {
+    let text = |v: i128| Decimal128Type::format_decimal(v, DECIMAL128_MAX_PRECISION, scale);
+    let (text, low) = (text(value), text(value.saturating_sub(value.rem_euclid(i128::from(width)))));
+    Error::new(
+        "invalid-value",
+        format!("the partition of the value {text} is out of range of DECIMAL({precision}, {scale})"),
+    )
+    .with_detail(format!("Cannot write value as decimal({precision},{scale}), too large: {low}"))
+    .with_hint("a partition by truncate() needs a column with one digit more")
 }
 
 /// The first `count` code points of a text.

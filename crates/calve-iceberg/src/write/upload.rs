@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -43,6 +44,10 @@ impl Guard for Uncommitted {
     fn begin(&self) -> Step {
         self.inner.steps.send_modify(|running| *running += 1);
         Step(self.clone())
+    }
+
+    fn refused(&self, location: &str) {
+        self.inner.state().locations.retain(|registered| registered != location);
     }
 }
 
@@ -174,8 +179,12 @@ impl Drop for Inner {
 /// Deletes remote files with connections of their own: nobody else may be there to drive those of the job.
 fn delete_remote(io: TableIo, locations: Vec<String>) {
     apart(async move {
-        for error in io.delete_all(&locations).await {
+        let failed = io.delete_all(&locations).await;
+        for error in &failed {
             tracing::warn!(%error, "cannot delete an uncommitted file");
+        }
+        if !failed.is_empty() {
+            io.leave(locations).await;
         }
     });
 }
@@ -186,6 +195,8 @@ pub(crate) struct Upload {
     files: Uncommitted,
     io: TableIo,
     location: String,
+    /// Bytes of memory held.
+    held: Arc<AtomicUsize>,
 }
 
 impl Upload {
@@ -199,7 +210,7 @@ impl Upload {
         files.register(location)?;
         // whoever still makes the file appear holds the list, which then deletes it
         let parts = Parts::new(io.object_store(), path, location, io.is_remote(location), files.clone());
-        Ok(Self { parts, files: files.clone(), io: io.clone(), location: location.to_owned() })
+        Ok(Self { parts, files: files.clone(), io: io.clone(), location: location.to_owned(), held: Arc::default() })
     }
 
     /// Writes a whole file.
@@ -211,9 +222,15 @@ impl Upload {
         self.finish().await
     }
 
+    /// Tells how many bytes of memory are held, whoever owns the upload.
+    pub(crate) fn held(&self) -> Arc<AtomicUsize> {
+        self.held.clone()
+    }
+
     /// Takes bytes to be written with the next ones.
     pub(crate) fn hold(&mut self, bytes: Bytes) {
         self.parts.hold(bytes);
+        self.held.store(self.parts.memory(), Ordering::Relaxed);
     }
 
     /// Appends bytes.
@@ -222,7 +239,9 @@ impl Upload {
     /// `io`.
     pub(crate) async fn add(&mut self, bytes: Bytes) -> Result<()> {
         self.files.check_home()?;
-        self.parts.add(bytes).await
+        let added = self.parts.add(bytes).await;
+        self.held.store(self.parts.memory(), Ordering::Relaxed);
+        added
     }
 
     /// Ends the file; it is durable then.

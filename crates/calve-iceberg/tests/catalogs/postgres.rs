@@ -190,6 +190,7 @@ async fn what_is_wrong_is_said_without_secrets() {
         (vec![("jdbc.sslmode", "require")], "io", "server does not support TLS"),
         (vec![("jdbc.sslmode", "verify-full"), ("jdbc.sslrootcert", "/no/such/file")], "io", ""),
         (vec![("jdbc.init-catalog-tables", "false")], "io", "relation \"iceberg_tables\" does not exist"),
+        (vec![("jdbc.currentSchema", "nowhere")], "io", "no schema has been selected"),
     ] {
         let catalog = with(options.clone(), &more);
         assert!(!format!("{catalog:?}").contains(PASSWORD));
@@ -198,6 +199,7 @@ async fn what_is_wrong_is_said_without_secrets() {
             Ok(()) => catalog.list_namespaces(&[]).await.unwrap_err(),
         };
         assert_eq!(error.code, code, "{error}");
+        assert!(!error.message.contains(" at line ") && error.hint.is_some(), "{error:?}");
         assert!(error.message.contains(part), "{error}");
         is_secret_free(&error);
     }

@@ -164,8 +164,13 @@ impl Lowering<'_> {
             if may_be_unknown && !several {
                 return Ok(Attempt::Not(input));
             }
-            let equal = self.equal(x, column, &value.data_type)?;
-            conditions.push(if may_be_unknown { equal.is_not_false() } else { equal });
+            conditions.push(if !may_be_unknown {
+                self.equal(x, column, &value.data_type)?
+            } else if value.data_type.logical.is_approximate() {
+                self.comparison("=", x, column, &value.data_type)?.is_not_false()
+            } else {
+                self.equal(x, column, &value.data_type)?.is_not_false()
+            });
         }
         let join_type = if negated { JoinType::LeftAnti } else { JoinType::LeftSemi };
         let plan = join_plans(input.plan, sub.plan, join_type, and(conditions))?;

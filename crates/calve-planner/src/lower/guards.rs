@@ -1,6 +1,6 @@
 //! DataFusion 53's logical rules, kept from the plans for which they give other rows.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -57,8 +57,8 @@ impl OptimizerRule for Guarded {
     }
 }
 
-/// Two IN lists of one column beside an AND or an OR become one, as if no value were NULL: `a IN (1) AND a IN (2)` is FALSE
-/// then, where it is NULL for a NULL.
+/// Two IN lists of one column beside an AND become one, and two NOT IN beside an OR, as if no value were NULL:
+/// `a IN (1) AND a IN (2)` is FALSE then, where it is NULL for a NULL. Two IN lists beside an OR become one, and rightly.
 fn combines_lists(plan: &LogicalPlan) -> bool {
     plan.expressions().iter().any(|expr| {
         let mut combines = false;
@@ -75,37 +75,53 @@ fn combines_lists(plan: &LogicalPlan) -> bool {
     })
 }
 
-/// What an expression has lists of, directly or beside ANDs and ORs.
-#[derive(Default)]
-struct Lists<'a> {
-    of: HashSet<&'a Expr>,
-    /// Whether it is nothing but equalities beside ORs, which become one list, and rightly.
-    equalities: bool,
+/// The lists of one expression beside ANDs and ORs.
+#[derive(Clone, Copy)]
+struct ListsOf<'a> {
+    /// Whether no list is negated and none is below a NOT.
+    positive: bool,
+    /// The list, if it is only one, which may stand there more than once: combined with itself it stays what it is.
+    only: Option<&'a Expr>,
 }
 
-/// The lists of an expression; `None` if two of them may be combined. Equalities beside an OR are a list, too.
-fn lists(expr: &Expr) -> Option<Lists<'_>> {
+/// The lists of an expression by what they are of; `None` if two of them may be combined wrongly. An equality is a list, too.
+///
+/// The rule sees two lists side by side only if it could before, whatever it does to what is around them: it takes common
+/// conditions out of an OR, which puts a list before an AND with lists of other branches, but it stood before one of its own
+/// branch already, which was looked at.
+fn lists(expr: &Expr) -> Option<HashMap<&Expr, ListsOf<'_>>> {
+    let one = |of, positive| HashMap::from([(of, ListsOf { positive, only: Some(expr) })]);
     match expr {
-        Expr::InList(list) => Some(Lists { of: HashSet::from([list.expr.as_ref()]), equalities: false }),
+        Expr::InList(list) => Some(one(list.expr.as_ref(), !list.negated)),
         Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
             let (left, right) = (lists(left)?, lists(right)?);
-            let equalities = *op == Operator::Or && left.equalities && right.equalities;
-            let (mut of, less) = if left.of.len() < right.of.len() { (right.of, left.of) } else { (left.of, right.of) };
-            if !equalities && less.iter().any(|list| of.contains(list)) {
-                return None;
+            let (mut of, less) = if left.len() < right.len() { (right, left) } else { (left, right) };
+            for (column, lists) in less {
+                let Some(others) = of.get_mut(column) else {
+                    of.insert(column, lists);
+                    continue;
+                };
+                let positive = lists.positive && others.positive;
+                let only = lists.only.filter(|_| lists.only == others.only);
+                if only.is_none() && !(positive && *op == Operator::Or) {
+                    return None;
+                }
+                *others = ListsOf { positive, only };
             }
-            of.extend(less);
-            Some(Lists { of, equalities })
+            Some(of)
         }
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
-            let of = match (left.as_ref(), right.as_ref()) {
-                (of @ Expr::Column(_), Expr::Literal(..)) | (Expr::Literal(..), of @ Expr::Column(_)) => Some(of),
-                _ => None,
-            };
-            Some(Lists { of: of.into_iter().collect(), equalities: true })
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => match (left.as_ref(), right.as_ref()) {
+            (of @ Expr::Column(_), Expr::Literal(..)) | (Expr::Literal(..), of @ Expr::Column(_)) => {
+                Some(one(of, true))
+            }
+            _ => Some(HashMap::new()),
+        },
+        Expr::Not(inner) => {
+            let mut of = lists(inner)?;
+            of.values_mut().for_each(|lists| *lists = ListsOf { positive: false, only: None });
+            Some(of)
         }
-        Expr::Not(inner) => Some(Lists { equalities: false, ..lists(inner)? }),
-        _ => Some(Lists::default()),
+        _ => Some(HashMap::new()),
     }
 }
 

@@ -17,6 +17,7 @@ mod expand;
 mod expr;
 mod fetch;
 mod filter;
+mod float_keys;
 mod forget;
 mod free;
 mod guards;

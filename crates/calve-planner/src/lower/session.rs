@@ -11,6 +11,7 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 
 use super::fetch::LimitsAboveMemory;
+use super::float_keys::FloatJoinKeys;
 use super::forget::ForgetConstants;
 use super::guards::{self, NullIsFalse};
 use super::null_safe::NullSafeJoinKeys;
@@ -52,6 +53,7 @@ fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mut rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = vec![];
     for rule in Optimizer::new().rules {
         if rule.name() == "extract_equijoin_predicate" {
+            rules.push(Arc::new(FloatJoinKeys));
             rules.push(Arc::new(NullSafeJoinKeys));
         }
         let simplifies = rule.name() == "simplify_expressions";

@@ -92,6 +92,13 @@ impl Lowering<'_> {
         and(conditions).ok_or_else(|| Error::internal("a row without fields"))
     }
 
+    /// A comparison of two values of a type, as outside of joins.
+    pub(super) fn comparison(&self, symbol: &str, a: DfExpr, b: DfExpr, data_type: &DataType) -> Result<DfExpr> {
+        let function = functions::scalar(symbol).ok_or_else(|| Error::internal("no such comparison"))?;
+        let types = [data_type.clone().with_nullable(true), data_type.clone().with_nullable(true)];
+        function.call(vec![a, b], &types, &LogicalType::Boolean.nullable(), &self.context.eval)
+    }
+
     /// Lowers a subquery for the values that the fields it refers to have in `rows`, which is `input` or what `input` was
     /// made of: it has all of its values. Returns the input with those fields as what its rows are for, and the subquery.
     pub(super) fn correlated(
@@ -127,24 +134,27 @@ impl Lowering<'_> {
         let mut values = Subqueries::new();
         let rows = input.plan.clone();
         for expr in exprs {
-            input = self.join_subqueries_of(input, &rows, expr, level, &mut values)?;
+            input = self.join_subqueries_of(input, &rows, expr, false, level, &mut values)?;
         }
         Ok((input, values))
     }
 
+    /// `not`: the expression is the operand of a NOT.
     fn join_subqueries_of(
         &mut self,
         mut input: Lowered,
         rows: &LogicalPlan,
         expr: &Expr,
+        not: bool,
         level: usize,
         values: &mut Subqueries,
     ) -> Result<Lowered> {
         if !free::has_subquery(expr) {
             return Ok(input);
         }
+        let is_not = matches!(&expr.kind, ExprKind::Call { function, .. } if function.name == "NOT");
         for child in free::children(expr) {
-            input = self.join_subqueries_of(input, rows, child, level, values)?;
+            input = self.join_subqueries_of(input, rows, child, is_not, level, values)?;
         }
         let ExprKind::Subquery { kind, query } = &expr.kind else { return Ok(input) };
         let keys = free::of_relation(query, level + 1);
@@ -157,7 +167,7 @@ impl Lowering<'_> {
                     .into_iter()
                     .map(|x| Ok((self.expr(x, &scope)?, &x.data_type)))
                     .collect::<Result<_>>()?;
-                let (plan, is_in) = self.is_in(&input, rows, query, &keys, xs, level)?;
+                let (plan, is_in) = self.is_in(&input, (rows, query), &keys, xs, *negated ^ not, level)?;
                 Ok((plan, if *negated { !is_in } else { is_in }))
             }
         }
@@ -274,13 +284,16 @@ impl Lowering<'_> {
 
     /// `x IN (query)`: TRUE if a row equals x; else FALSE if there is no row; else NULL if x or a row is NULL; else
     /// FALSE. Of several columns each may be the NULL, whatever the others are: so does Flink.
+    ///
+    /// Flink looks for the rows of IN in a hash table, and so finds floating point numbers by their bits; for NOT IN of what
+    /// may be NULL it compares each pair (`negated`), and then 0.0 equals -0.0, and NaN nothing.
     fn is_in(
         &mut self,
         input: &Lowered,
-        rows: &LogicalPlan,
-        query: &Rel,
+        (rows, query): (&LogicalPlan, &Rel),
         keys: &BTreeSet<Outer>,
         values: Vec<(DfExpr, &DataType)>,
+        negated: bool,
         level: usize,
     ) -> Result<(LogicalPlan, DfExpr)> {
         let (base, sub) = self.correlated(input, rows, query, keys, level)?;
@@ -300,10 +313,21 @@ impl Lowering<'_> {
 
         let known = and(columns.iter().map(|c| c.clone().is_not_null()).collect());
         let found = Lowered { plan: filter_plan(sub.plan.clone(), known)?, ..sub.clone() };
-        let (found, present) = self.marked(found, columns.clone())?;
+        let by_value = |data_type: &DataType| negated && nullable && data_type.logical.is_approximate();
+        let keys_of = |(column, (_, data_type)): (&DfExpr, &(DfExpr, &DataType))| {
+            if by_value(data_type) { unsigned_zero(column.clone(), data_type) } else { column.clone() }
+        };
+        let (found, present) = self.marked(found, columns.iter().zip(&values).map(keys_of).collect())?;
         let mut conditions = same_values(&base, &found)?;
         for ((x, data_type), column) in values.iter().zip(&found.columns) {
-            conditions.push(self.equal(x.clone(), DfExpr::Column(column.clone()), data_type)?);
+            let column = DfExpr::Column(column.clone());
+            if by_value(data_type) {
+                // a key of the join that holds for a NaN, and what does not
+                conditions.push(unsigned_zero(x.clone(), data_type).eq(column.clone()));
+                conditions.push(self.comparison("<=", x.clone(), column, data_type)?);
+            } else {
+                conditions.push(self.equal(x.clone(), column, data_type)?);
+            }
         }
         let plan = join_plans(base.plan.clone(), found.plan, JoinType::Left, and(conditions))?;
         if !nullable {
@@ -364,6 +388,11 @@ impl Lowering<'_> {
         let outer = columns.split_off(width);
         Ok((Lowered { plan, columns, outer: rekeyed(&sub.outer, outer) }, DfExpr::Column(present)))
     }
+}
+
+/// A floating point number without the sign of a zero.
+fn unsigned_zero(value: DfExpr, data_type: &DataType) -> DfExpr {
+    value + if data_type.logical == LogicalType::Float { lit(0_f32) } else { lit(0_f64) }
 }
 
 /// The columns of a relation that hold fields of it or of enclosing queries.

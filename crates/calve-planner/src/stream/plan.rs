@@ -304,11 +304,12 @@ pub(super) fn keys(parts: Vec<Expr>, width: usize) -> (Vec<On>, Vec<Expr>) {
     (on, rest)
 }
 
-/// Whether equal values of the two are equal bytes. Numbers with a point are not: 0.0 equals -0.0.
+/// Whether the two are compared by their bytes as keys of a join: FLOAT and DOUBLE too, as in Flink, for which NaN is then
+/// NaN and 0.0 is not -0.0.
 fn comparable(a: &Expr, b: &Expr) -> bool {
     let (a, b) = (&a.data_type.logical, &b.data_type.logical);
     let same = a == b || a.is_character() && b.is_character();
-    same && !a.is_approximate() && !a.is_constructed()
+    same && !a.is_constructed()
 }
 
 /// Which side of a join an expression looks at; `None` for both and for neither.

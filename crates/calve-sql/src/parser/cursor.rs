@@ -240,8 +240,8 @@ impl Parser {
     pub(super) fn property(&mut self) -> Result<Property> {
         let start = self.span();
         let key = self.strings("an option's name in quotes")?;
-        self.expect(&Token::Eq)?;
-        let value = self.strings("an option's value in quotes")?;
+        self.expect(&Token::Eq).map_err(unnamed)?;
+        let value = self.strings("an option's value in quotes").map_err(unnamed)?;
         Ok(Property { key, value, span: start.to(self.last_span()) })
     }
 
@@ -306,4 +306,10 @@ impl Parser {
         }
         self.list(item)
     }
+}
+
+/// An error that does not name what was found: in the place of an option's value that may be a secret.
+fn unnamed(error: Error) -> Error {
+    let expected = error.message.split(", found ").next().unwrap_or_default().to_owned();
+    Error { message: expected, ..error }
 }

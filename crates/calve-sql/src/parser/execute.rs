@@ -74,19 +74,21 @@ impl Parser {
         if self.at_query() { Ok(Some(Statement::Query(self.query()?))) } else { Ok(None) }
     }
 
-    /// `EXPLAIN [PLAN FOR | details] query | insert | STATEMENT SET BEGIN .. END | CREATE TABLE .. AS query`
+    /// `EXPLAIN [PLAN FOR | details | ANALYZE] query | insert | STATEMENT SET BEGIN .. END | CREATE TABLE .. AS query`
     pub(super) fn explain(&mut self) -> Result<Statement> {
         let start = self.span();
         self.at += 1;
         let mut details: Vec<String> = vec![];
-        if self.is_keyword(0, "PLAN") {
+        // no detail beside others: it tells of the run, they of the plan
+        let analyze = self.keyword("ANALYZE");
+        if !analyze && self.is_keyword(0, "PLAN") {
             if !self.is_keyword(1, "FOR") {
                 let place = self.span();
                 self.at += 1;
                 return Err(self.expected_behind(place, "FOR"));
             }
             self.at += 2;
-        } else if self.detail(&mut details)? {
+        } else if !analyze && self.detail(&mut details)? {
             while self.token(&Token::Comma) {
                 if !self.detail(&mut details)? {
                     return Err(self.expected("a detail of EXPLAIN, such as CHANGELOG_MODE"));
@@ -111,7 +113,7 @@ impl Parser {
         } else {
             self.query_or_insert()?.ok_or_else(|| self.expected("a query, INSERT or STATEMENT SET"))?
         };
-        Ok(Statement::Explain { statement: Box::new(statement), details, span })
+        Ok(Statement::Explain { statement: Box::new(statement), details, analyze, span })
     }
 
     /// Reads a detail of EXPLAIN: whether there was one.

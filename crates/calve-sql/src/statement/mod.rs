@@ -253,6 +253,8 @@ pub enum Statement {
         statement: Box<Statement>,
         /// `ESTIMATED_COST, CHANGELOG_MODE, ..`, in upper case, as written.
         details: Vec<String>,
+        /// `EXPLAIN ANALYZE`, an extension: the statement is run.
+        analyze: bool,
         /// Where EXPLAIN stands.
         span: Span,
     },

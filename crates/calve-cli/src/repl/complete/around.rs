@@ -23,7 +23,7 @@ pub fn current(text: &str, before: Vec<Lexeme>) -> Vec<Lexeme> {
     } else if leading(&pieces, &["EXPLAIN"]) {
         let details = pieces.iter().skip(1).take_while(|l| {
             l.is_symbol(text, ',')
-                || ["ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE"]
+                || ["ANALYZE", "ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE"]
                     .iter()
                     .any(|word| l.is_word(text, word))
         });

@@ -9,10 +9,7 @@ use crate::result::Warning;
 
 /// Warns of a name that resembles a known one.
 pub(crate) fn misspelt(name: &str, place: Place) -> Option<Warning> {
-    if calve_options::find(name, place).is_some() {
-        return None;
-    }
-    calve_options::suggest(name, place)
+    calve_options::correction(name, place)
         .map(|known| Warning::new("unknown-option", format!("option '{name}' is not known; did you mean '{known}'?")))
 }
 

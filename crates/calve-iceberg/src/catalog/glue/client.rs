@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
 
 use calve_types::{Error, Result};
 use object_store::aws::AwsCredentialProvider;
@@ -163,7 +162,7 @@ impl Client {
                 return Err(failure);
             }
             tracing::debug!(error = %failure.error, action, "a request is sent again");
-            tokio::time::sleep(pause(tries)).await;
+            tokio::time::sleep(http::pause(tries)).await;
             tries += 1;
         }
     }
@@ -237,13 +236,6 @@ fn endpoint_of(endpoint: &str) -> Result<Url> {
         "http" | "https" => Ok(url),
         _ => Err(wrong("is not one of 'http' or 'https'")),
     }
-}
-
-/// The pause before the next try: doubled each time, and spread so that clients do not come back together.
-fn pause(tries: u32) -> Duration {
-    let doubled = Duration::from_millis(100).saturating_mul(1_u32.checked_shl(tries).unwrap_or(u32::MAX));
-    let random = uuid::Uuid::new_v4().as_u128() as u32;
-    doubled.min(Duration::from_secs(5)).mul_f64(0.5 + f64::from(random) / f64::from(u32::MAX))
 }
 
 /// A request without an answer.
@@ -391,12 +383,5 @@ mod tests {
         let error = of(400, "AccessDeniedException").error;
         assert_eq!(error.message, "cannot load table 'db.t': 'https://h' answered 400 Bad Request");
         assert_eq!(error.detail.unwrap(), "AWS Glue says: AccessDeniedException: because");
-    }
-
-    #[test]
-    fn pauses_are_bounded() {
-        for tries in [0, 1, 5, 40] {
-            assert!(pause(tries) < Duration::from_secs(8));
-        }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::client::{Client, Failure, Kind};
 use super::input::{self, GlueTable};
+use crate::catalog::pages::Pages;
 use crate::catalog::pointer::{self, PointerStore, Version};
 use crate::catalog::settings::Settings;
 
@@ -80,19 +81,15 @@ impl Store {
 
     /// All that is on the pages of an answer, under a key.
     async fn all(&self, action: &str, mut request: Value, key: &str, what: &str) -> Result<Vec<Value>, Failure> {
-        let (mut found, mut last) = (Vec::new(), String::new());
+        let (mut found, mut pages) = (Vec::new(), Pages::new());
         loop {
             let mut answer = self.client.ask(action, request.clone(), what).await?;
             if let Some(Value::Array(page)) = answer.get_mut(key).map(Value::take) {
                 found.extend(page);
             }
-            let next = answer.get("NextToken").and_then(Value::as_str).filter(|token| !token.is_empty());
+            let next = answer.get("NextToken").and_then(Value::as_str).map(str::to_owned);
+            let next = pages.next(next).map_err(|error| Failure { kind: Kind::Refused, error })?;
             let Some(next) = next else { return Ok(found) };
-            if next == last {
-                let why = format!("cannot {what}: '{}' gives the same page again and again", self.client.host());
-                return Err(Failure { kind: Kind::Refused, error: Error::new("catalog-error", why) });
-            }
-            last = next.to_owned();
             if let Value::Object(fields) = &mut request {
                 fields.insert("NextToken".to_owned(), Value::from(next));
             }
@@ -324,10 +321,12 @@ impl PointerStore for Store {
         }
     }
 
-    async fn drop_table(&self, ident: &TableIdent) -> Result<bool, pointer::Failure> {
+    /// Glue has no request that compares: the table is looked at just before.
+    async fn drop_table(&self, ident: &TableIdent, old: Option<&str>) -> Result<bool, pointer::Failure> {
         let unchanged = |failure: Failure| pointer::Failure::Refused(failure.error);
         let Some((database, name)) = self.names(ident) else { return Ok(false) };
-        if self.get_table(ident).await.map_err(unchanged)?.is_none() {
+        let found = self.get_table(ident).await.map_err(unchanged)?;
+        if found.is_none_or(|table| old.is_some() && table.metadata_location() != old) {
             return Ok(false);
         }
         Ok(self.delete_table(database, name, &format!("drop table '{ident}'")).await?)

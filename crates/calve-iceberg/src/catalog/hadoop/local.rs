@@ -84,14 +84,10 @@ impl Storage for Local {
     }
 
     async fn stamp(&self, file: &str) -> Result<Option<Stamp>> {
-        self.run(file, |file| {
-            let found = fs::metadata(file).context(|| format!("read the file '{}'", file.display()))?;
-            Ok(found.modified().ok().map(|modified| (found.len(), modified)))
-        })
-        .await
+        self.run(file, |file| stamp(file).context(|| format!("read the file '{}'", file.display()))).await
     }
 
-    async fn create(&self, file: &str, bytes: Vec<u8>) -> Result<(), CommitError> {
+    async fn create(&self, file: &str, bytes: Vec<u8>) -> Result<Option<Stamp>, CommitError> {
         let (file, left) = (self.path(file), self.left.clone());
         match tokio::task::spawn_blocking(move || create_exclusively(&file, &bytes, &left)).await {
             Ok(done) => done,
@@ -225,12 +221,14 @@ fn make_all(folder: &Path) -> Result<()> {
 ///
 /// # Errors
 /// [`CommitError::Conflict`] if it exists; [`CommitError::Unknown`] if the system will not say whether it does.
-fn create_exclusively(target: &Path, bytes: &[u8], left: &Left) -> Result<(), CommitError> {
+fn create_exclusively(target: &Path, bytes: &[u8], left: &Left) -> Result<Option<Stamp>, CommitError> {
     let temporary = target.with_file_name(format!(".{}.tmp", Uuid::new_v4()));
     if let Err(error) = write_durably(&temporary, bytes) {
         remove(&temporary, left);
         return Err(CommitError::Rejected(cannot_create(target, &error)));
     }
+    // a link has the state of its file; the name may be another file's as soon as it is there
+    let written = stamp(&temporary).ok().flatten();
     let linked = fs::hard_link(&temporary, target);
     let verdict = linked.or_else(|error| settle(&temporary, target, &error));
     remove(&temporary, left);
@@ -240,7 +238,12 @@ fn create_exclusively(target: &Path, bytes: &[u8], left: &Left) -> Result<(), Co
     {
         tracing::warn!(%error, folder = %folder.display(), "cannot flush the folder");
     }
-    verdict
+    verdict.map(|()| written)
+}
+
+fn stamp(file: &Path) -> io::Result<Option<Stamp>> {
+    let found = fs::metadata(file)?;
+    Ok(found.modified().ok().map(|modified| (found.len(), modified)))
 }
 
 /// What a failed link means. On network file systems a link can succeed and still answer with an error, "exists"
@@ -330,7 +333,7 @@ mod tests {
             let answers: Vec<_> = threads.into_iter().map(|t| t.join().unwrap()).collect();
             let winner = answers.iter().position(Result::is_ok).unwrap();
             assert_eq!(answers.iter().filter(|a| a.is_ok()).count(), 1);
-            assert!(answers.iter().all(|a| matches!(a, Ok(()) | Err(CommitError::Conflict))));
+            assert!(answers.iter().all(|a| matches!(a, Ok(Some(_)) | Err(CommitError::Conflict))));
             assert_eq!(fs::read(&target).unwrap(), vec![winner as u8; 100_000]);
         }
         assert_eq!(names(dir.path(), |_, _| true).unwrap().len(), 50, "no temporary file is left");

@@ -10,18 +10,19 @@ mod storage;
 mod versions;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use calve_types::{Error, Result};
 use futures::future::try_join_all;
+use futures::{StreamExt, TryStreamExt, stream};
 use iceberg::spec::TableMetadata;
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
 
 use self::local::Local;
 use self::remote::Remote;
 use self::storage::{Dropped, Stamp, Storage};
-use self::versions::{VersionFile, Versions, parse_name};
+use self::versions::{Published, VersionFile, Versions, parse_name};
 use super::create::{NewTables, new_metadata};
 use super::metadata::{apply, check_readable, check_requirements, delete_expired, gzip};
 use super::names::{check_namespace, check_table};
@@ -31,6 +32,9 @@ use super::{Catalog, Staged, TableCreation};
 use crate::commit::{CommitError, TableOps};
 use crate::io::{TableIo, local_path};
 use crate::table::{ManifestCache, Table};
+
+/// How many files are looked for at a time.
+const CONCURRENT_LOOKS: usize = 32;
 
 /// A catalog over a warehouse. Other processes may use the same one at the same time.
 #[derive(Debug)]
@@ -45,13 +49,13 @@ pub(super) struct HadoopCatalog {
     parsed: Mutex<HashMap<TableIdent, Parsed>>,
 }
 
-/// The metadata last read for a table, and the state of its file then: a version's name alone could belong to a table
-/// that was dropped and created again.
+/// The version of a table that was last read or written, and the state of its file then: a version's name alone could
+/// belong to a table that was dropped and created again.
 #[derive(Debug, Clone)]
 struct Parsed {
     file: VersionFile,
     stamp: Stamp,
-    metadata: Arc<TableMetadata>,
+    table: Table,
 }
 
 impl HadoopCatalog {
@@ -133,24 +137,28 @@ impl HadoopCatalog {
         Ok(())
     }
 
-    /// The metadata of a version.
-    async fn read(
-        &self,
-        ident: &TableIdent,
-        versions: &Versions<'_>,
-        file: &VersionFile,
-    ) -> Result<Arc<TableMetadata>> {
-        let parsed = || self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(stamp) = self.storage.stamp(&versions.location(file)).await? else {
-            return versions.read(file).await.map(Arc::new);
-        };
-        let known = parsed().get(ident).filter(|known| known.file == *file && known.stamp == stamp).cloned();
+    /// A version of a table.
+    async fn read(&self, ident: &TableIdent, versions: &Versions<'_>, file: &VersionFile) -> Result<Table> {
+        let location = versions.location(file);
+        let stamp = self.storage.stamp(&location).await?;
+        let known = self.parsed().get(ident).filter(|k| k.file == *file && Some(k.stamp) == stamp).cloned();
         if let Some(known) = known {
-            return Ok(known.metadata);
+            return Ok(known.table);
         }
         let metadata = Arc::new(versions.read(file).await?);
-        parsed().insert(ident.clone(), Parsed { file: file.clone(), stamp, metadata: metadata.clone() });
-        Ok(metadata)
+        Ok(self.known(self.table(ident, metadata, location), file.clone(), stamp))
+    }
+
+    /// The table, which is not read again as long as its file stays as it is.
+    fn known(&self, table: Table, file: VersionFile, stamp: Option<Stamp>) -> Table {
+        if let Some(stamp) = stamp {
+            self.parsed().insert(table.ident().clone(), Parsed { file, stamp, table: table.clone() });
+        }
+        table
+    }
+
+    fn parsed(&self) -> MutexGuard<'_, HashMap<TableIdent, Parsed>> {
+        self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn table(&self, ident: &TableIdent, metadata: Arc<TableMetadata>, location: String) -> Table {
@@ -168,6 +176,31 @@ impl HadoopCatalog {
         let metadata = self.draft(ident, creation)?;
         gzip(&metadata)?;
         Ok(self.table(ident, Arc::new(metadata), String::new()))
+    }
+
+    /// Refuses a first version whose files are gone: nothing keeps the name of a table whose rows are written still, and
+    /// dropping another one of that name takes all that lies in the folder of both.
+    async fn check_files(&self, table: &Table) -> Result<()> {
+        let mut looks = Vec::new();
+        for snapshot in table.metadata().snapshots() {
+            for manifest in table.manifests(snapshot).await?.iter() {
+                for entry in table.entries_once(manifest, None).await?.iter() {
+                    let (io, file) = (table.io().clone(), entry.file_path().to_owned());
+                    looks.push(async move {
+                        let there = io.exists(&file).await?;
+                        Ok::<_, Error>((!there).then_some(file))
+                    });
+                }
+            }
+        }
+        let gone: Vec<Option<String>> = stream::iter(looks).buffered(CONCURRENT_LOOKS).try_collect().await?;
+        let Some(file) = gone.into_iter().flatten().next() else { return Ok(()) };
+        let what = format!("files of table '{}' are gone, before it was created", table.ident());
+        let why =
+            "Another table of its name was created and dropped while its rows were written, or the warehouse was moved";
+        Err(Error::new("commit-conflict", what)
+            .with_detail(format!("{why}. Nothing was committed; '{file}' is not there."))
+            .with_hint("run the statement again"))
     }
 
     /// The error for a table that was there, and is not any more.
@@ -210,9 +243,10 @@ impl TableOps for HadoopCatalog {
             file.ok_or_else(|| reject(Error::internal(format!("'{old}' is not a version of a Hadoop table"))))?;
         let built = apply(base, updates).map_err(reject)?;
         check_change(base, &built.metadata).map_err(reject)?;
-        let next = versions.replace(&file, base.metadata(), &built.metadata).await?;
+        let Published { file, stamp } = versions.replace(&file, base.metadata(), &built.metadata).await?;
         delete_expired(&self.io, &built).await;
-        Ok(self.table(base.ident(), Arc::new(built.metadata), versions.location(&next)))
+        let table = self.table(base.ident(), Arc::new(built.metadata), versions.location(&file));
+        Ok(self.known(table, file, stamp))
     }
 }
 
@@ -266,7 +300,14 @@ impl Catalog for HadoopCatalog {
         match self.storage.drop_database(&folder).await? {
             Dropped::Done => Ok(()),
             Dropped::Missing => Err(self.settings.unknown_database(namespace)),
-            Dropped::NotEmpty => Err(self.settings.database_not_empty(namespace)),
+            Dropped::NotEmpty => {
+                let error = self.settings.database_not_empty(namespace);
+                let has_tables = self.list_tables(namespace).await.map_or(true, |tables| !tables.is_empty());
+                let left = format!(
+                    "it has no tables: delete by hand what else is in '{folder}', as a killed statement leaves it"
+                );
+                Err(if has_tables { error } else { error.with_hint(left) })
+            }
         }
     }
 
@@ -282,9 +323,9 @@ impl Catalog for HadoopCatalog {
     async fn load_table(&self, ident: &TableIdent) -> Result<Option<Table>> {
         let versions = self.versions(&self.table_folder(ident)?);
         let Some(file) = versions.newest().await? else { return Ok(None) };
-        let metadata = self.read(ident, &versions, &file).await?;
-        check_readable(ident, &metadata)?;
-        Ok(Some(self.table(ident, metadata, versions.location(&file))))
+        let table = self.read(ident, &versions, &file).await?;
+        check_readable(ident, table.metadata())?;
+        Ok(Some(table))
     }
 
     async fn missing_warehouse(&self) -> Option<String> {
@@ -309,14 +350,6 @@ impl Catalog for HadoopCatalog {
         false
     }
 
-    async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table> {
-        let staged = self.stage(ident, &creation).await?;
-        self.create_staged(&staged, vec![]).await.map_err(|error| match error {
-            CommitError::Conflict => self.settings.table_exists(ident.namespace(), ident.name()),
-            CommitError::Unknown(error) | CommitError::Rejected(error) => error,
-        })
-    }
-
     async fn stage_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Staged> {
         self.stage(ident, &creation).await.map(Staged::Ready)
     }
@@ -326,9 +359,10 @@ impl Catalog for HadoopCatalog {
         let ident = staged.ident();
         let versions = self.versions(&self.table_folder(ident).map_err(reject)?);
         self.check_parents(ident.namespace()).await.map_err(reject)?;
-        let metadata = apply(staged, updates).map_err(reject)?.metadata;
-        let first = versions.create(&metadata).await?;
-        Ok(self.table(ident, Arc::new(metadata), versions.location(&first)))
+        let metadata = Arc::new(apply(staged, updates).map_err(reject)?.metadata);
+        self.check_files(&self.table(ident, metadata.clone(), String::new())).await.map_err(reject)?;
+        let Published { file, stamp } = versions.create(&metadata).await?;
+        Ok(self.known(self.table(ident, metadata, versions.location(&file)), file, stamp))
     }
 
     fn check_change(&self, base: &Table, changed: &TableMetadata) -> Result<()> {
@@ -351,7 +385,7 @@ impl Catalog for HadoopCatalog {
         if !self.versions(&folder).any().await? {
             return Ok(false);
         }
-        self.parsed.lock().unwrap_or_else(PoisonError::into_inner).remove(ident);
+        self.parsed().remove(ident);
         match self.storage.drop_table(&folder, ident).await? {
             Some(left) => {
                 self.io.note_left(left);
@@ -364,8 +398,7 @@ impl Catalog for HadoopCatalog {
 
 /// Refuses another place than the table's own.
 fn check_location(creation: &TableCreation, expected: &str) -> Result<()> {
-    let given = creation.properties.iter().find(|(key, _)| key.eq_ignore_ascii_case("location")).map(|(_, v)| v);
-    let Some(given) = given.filter(|given| given.trim_end_matches('/') != expected) else { return Ok(()) };
+    let Some(given) = creation.location().filter(|given| *given != expected) else { return Ok(()) };
     if local_path(given).is_ok_and(|given| local_path(expected).is_ok_and(|expected| expected == given)) {
         return Ok(());
     }

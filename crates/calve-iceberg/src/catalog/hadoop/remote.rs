@@ -11,7 +11,7 @@ use futures::TryStreamExt;
 use iceberg::TableIdent;
 use uuid::Uuid;
 
-use super::storage::{Dropped, Storage};
+use super::storage::{Dropped, Stamp, Storage};
 use super::versions::{VersionFile, Versions};
 use crate::commit::CommitError;
 use crate::io::{Created, TableIo};
@@ -54,9 +54,9 @@ impl Storage for Remote {
         Ok(self.io.read(file).await?.to_vec())
     }
 
-    async fn create(&self, file: &str, bytes: Vec<u8>) -> Result<(), CommitError> {
+    async fn create(&self, file: &str, bytes: Vec<u8>) -> Result<Option<Stamp>, CommitError> {
         match self.io.create(file, Bytes::from(bytes)).await {
-            Ok(Created::Done) => Ok(()),
+            Ok(Created::Done) => Ok(None),
             Ok(Created::Exists) => Err(CommitError::Conflict),
             Err(error) if error.may_have_committed() => Err(CommitError::Unknown(error)),
             Err(error) => Err(CommitError::Rejected(error)),

@@ -49,11 +49,11 @@ pub(super) trait Storage: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Creates a file unless it exists, all or nothing and durably. Its folder is there.
+    /// Creates a file unless it exists, all or nothing and durably. Its folder is there. The state it has, if that can be told.
     ///
     /// # Errors
     /// [`CommitError::Conflict`] if it exists; [`CommitError::Unknown`] if nobody can say whether it does.
-    async fn create(&self, file: &str, bytes: Vec<u8>) -> Result<(), CommitError>;
+    async fn create(&self, file: &str, bytes: Vec<u8>) -> Result<Option<Stamp>, CommitError>;
 
     /// Writes a file, over one that may be there.
     async fn write(&self, file: &str, bytes: Vec<u8>) -> Result<()>;

@@ -7,8 +7,8 @@ use calve_types::{Error, Result};
 use iceberg::spec::TableMetadata;
 use uuid::Uuid;
 
-use super::storage::Storage;
-use crate::catalog::metadata::{Head, encode, encode_as, gzip, parse, plain};
+use super::storage::{Stamp, Storage};
+use crate::catalog::metadata::{Head, encode_as, gzip, parse, plain};
 use crate::commit::CommitError;
 use crate::error::Context;
 
@@ -141,9 +141,11 @@ impl<'a> Versions<'a> {
     ///
     /// # Errors
     /// See [`CommitError`].
-    pub(super) async fn create(&self, metadata: &TableMetadata) -> Result<VersionFile, CommitError> {
+    pub(super) async fn create(&self, metadata: &TableMetadata) -> Result<Published, CommitError> {
         let reject = CommitError::Rejected;
-        let encoded = encode(metadata).map_err(reject)?; // before there is a folder
+        gzip(metadata).map_err(reject)?;
+        // never compressed: all who create the table name its first version alike, whatever they set
+        let encoded = encode_as(metadata, false).map_err(reject)?; // before there is a folder
         self.storage.make_folder(&self.folder).await.map_err(reject)?;
         if self.any().await.map_err(reject)? {
             return Err(CommitError::Conflict);
@@ -161,7 +163,7 @@ impl<'a> Versions<'a> {
         base: &VersionFile,
         old: &TableMetadata,
         metadata: &TableMetadata,
-    ) -> Result<VersionFile, CommitError> {
+    ) -> Result<Published, CommitError> {
         let reject = CommitError::Rejected;
         gzip(metadata).map_err(reject)?;
         if self.newest().await.map_err(reject)?.as_ref() != Some(base) {
@@ -170,18 +172,26 @@ impl<'a> Versions<'a> {
         self.check_base(base, metadata.uuid()).await?;
         let next = base.version.checked_add(1);
         let next = next.ok_or_else(|| reject(Error::new("invalid-table", "too many versions of a table")))?;
-        // all who replace a version name the next one alike, whatever they set
-        self.publish(next, encode_as(metadata, old).map_err(reject)?).await
+        // by what the version before says: all who replace it name the next one alike, whatever they set
+        let encoded = gzip(old).and_then(|compressed| encode_as(metadata, compressed)).map_err(reject)?;
+        self.publish(next, encoded).await
     }
 
-    async fn publish(&self, version: u64, (bytes, ending): (Vec<u8>, &str)) -> Result<VersionFile, CommitError> {
+    async fn publish(&self, version: u64, (bytes, ending): (Vec<u8>, &str)) -> Result<Published, CommitError> {
         let file = VersionFile { version, name: format!("v{version}{ending}") };
-        self.storage.create(&self.location(&file), bytes).await?;
+        let stamp = self.storage.create(&self.location(&file), bytes).await?;
         if let Err(error) = self.storage.write(&self.hint_file(), version.to_string().into_bytes()).await {
             tracing::warn!(%error, folder = self.folder, "cannot write the version hint; readers will search");
         }
-        Ok(file)
+        Ok(Published { file, stamp })
     }
+}
+
+/// A version that was written.
+pub(super) struct Published {
+    pub(super) file: VersionFile,
+    /// The state of its file, if that can be told.
+    pub(super) stamp: Option<Stamp>,
 }
 
 /// `vN` + one of the endings.

@@ -1,6 +1,7 @@
 //! A database: its connections, and what it means that a statement fails.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use calve_types::Error;
@@ -172,16 +173,90 @@ fn unheard(shown: &str, what: &str, waited: Duration) -> Error {
 }
 
 fn told(shown: &str, what: &str, error: &sqlx::Error) -> Error {
-    let code =
-        error.as_database_error().and_then(|e| e.try_downcast_ref::<PgDatabaseError>()).map(PgDatabaseError::code);
-    let message = format!("cannot {what} the catalog database '{shown}': {error}");
+    let postgres = error.as_database_error().and_then(|e| e.try_downcast_ref::<PgDatabaseError>());
+    // the driver adds a line of the server's own source
+    let why = postgres.map_or_else(|| error.to_string(), |postgres| postgres.message().to_owned());
+    let message = format!("cannot {what} the catalog database '{shown}': {why}");
+    let (code, hint) = match postgres.map(PgDatabaseError::code) {
+        Some(code) => hint_of_postgres(code),
+        None => ("io", hint_of_connection(shown, error)),
+    };
+    let told = Error::new(code, message);
+    let told = match postgres.and_then(PgDatabaseError::detail) {
+        Some(detail) => told.with_detail(format!("The server says: {detail}")),
+        None => told,
+    };
+    if hint.is_empty() { told } else { told.with_hint(hint) }
+}
+
+/// What to do about an error of PostgreSQL, by its code (SQLSTATE), and the code of the error here.
+fn hint_of_postgres(code: &str) -> (&'static str, &'static str) {
     match code {
         // invalid authorization
-        Some(code) if code.starts_with("28") => {
-            Error::new("access-denied", message).with_hint("look at the options 'jdbc.user' and 'jdbc.password'")
+        "28P01" => ("access-denied", "look at the options 'jdbc.user' and 'jdbc.password'"),
+        code if code.starts_with("28") => (
+            "access-denied",
+            "look at the options 'jdbc.user' and 'jdbc.password', and at what the server's pg_hba.conf lets in from here",
+        ),
+        "42501" => ("access-denied", "have the owner GRANT the right to the user in 'jdbc.user'"),
+        // database, schema, table
+        "3D000" => ("io", "create the database first (CREATE DATABASE in psql), or correct its name in 'uri'"),
+        "3F000" => ("io", "create the schema first, or correct 'jdbc.currentSchema'"),
+        "42P01" => {
+            ("io", "the catalog's tables are missing: leave 'jdbc.init-catalog-tables' = 'false' out to have them made")
         }
-        // insufficient privilege
-        Some("42501") => Error::new("access-denied", message),
-        _ => Error::new("io", message),
+        "53300" => ("io", "the server has no connection left: try again later, or with fewer 'clients'"),
+        // the server starts or stops
+        "57P01" | "57P02" | "57P03" => ("io", "try again later"),
+        // a disk
+        code if code.starts_with("53") => ("io", "the server lacks disk or memory: ask who runs it"),
+        "25006" => ("io", "the server, or the user, may only read: it may be a replica"),
+        _ => ("io", ""),
+    }
+}
+
+/// What to look at where the driver and not the server speaks.
+fn hint_of_connection(shown: &str, error: &sqlx::Error) -> &'static str {
+    let is_postgres = shown.starts_with("jdbc:postgresql:");
+    match error {
+        sqlx::Error::Io(e) if is_postgres => match e.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+                "the server broke the connection: is it PostgreSQL, and is it alive?"
+            }
+            _ => "look whether the server runs, and whether the host and the port in 'uri' are right",
+        },
+        sqlx::Error::Tls(_) => {
+            "look at 'jdbc.sslmode' ('disable', 'prefer', 'require', 'verify-ca', 'verify-full') and 'jdbc.sslrootcert', the file of \
+             the certificates to trust"
+        }
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_postgresql_says_has_a_way_out() {
+        for (state, code, hint) in [
+            ("28P01", "access-denied", "jdbc.password"),
+            ("28000", "access-denied", "pg_hba.conf"),
+            ("42501", "access-denied", "GRANT"),
+            ("3D000", "io", "CREATE DATABASE"),
+            ("3F000", "io", "jdbc.currentSchema"),
+            ("42P01", "io", "jdbc.init-catalog-tables"),
+            ("53300", "io", "'clients'"),
+            ("53100", "io", "disk"),
+            ("57P03", "io", "later"),
+            ("25006", "io", "replica"),
+        ] {
+            let found = hint_of_postgres(state);
+            assert!(found.0 == code && found.1.contains(hint), "{state}: {found:?}");
+        }
+        assert_eq!(hint_of_postgres("XX000"), ("io", ""));
+        let refused = std::io::Error::from(ErrorKind::ConnectionRefused);
+        let told = told("jdbc:postgresql://h/d", "open", &sqlx::Error::Io(refused));
+        assert!(told.hint.is_some_and(|hint| hint.contains("'uri'")));
     }
 }

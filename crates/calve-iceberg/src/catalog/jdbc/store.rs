@@ -290,13 +290,16 @@ impl PointerStore for Store {
         Ok(connected.database.execute(WRITE, &sql, &values).await? == 1)
     }
 
-    async fn drop_table(&self, ident: &TableIdent) -> Result<bool, Failure> {
+    async fn drop_table(&self, ident: &TableIdent, old: Option<&str>) -> Result<bool, Failure> {
         let connected = self.connected().await?;
         let sql = format!(
-            "DELETE FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2 AND table_name = $3{}",
-            connected.only_tables()
+            "DELETE FROM iceberg_tables WHERE catalog_name = $1 AND table_namespace = $2 AND table_name = $3{}{}",
+            connected.only_tables(),
+            if old.is_some() { " AND metadata_location = $4" } else { "" }
         );
-        let values = [self.catalog.as_str(), &ident.namespace().join("."), ident.name()];
+        let namespace = ident.namespace().join(".");
+        let mut values = vec![self.catalog.as_str(), namespace.as_str(), ident.name()];
+        values.extend(old);
         Ok(connected.database.execute(WRITE, &sql, &values).await? == 1)
     }
 }

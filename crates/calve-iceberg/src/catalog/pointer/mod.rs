@@ -1,12 +1,13 @@
 //! Catalogs that keep a pointer for each table: where its newest metadata file is. What they share is here; where the
-//! pointers are is a [`PointerStore`]'s.
+//! pointers are is a [`PointerStore`]'s (see [`store`]).
 //!
 //! A commit writes the next metadata file, and then moves the pointer from the old file to the new one if it still points
 //! to the old one (the Java library's `BaseMetastoreTableOperations`). What a failed move means decides what becomes of
 //! the file: see [`Failure`].
 
+mod store;
+
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use iceberg::spec::{FormatVersion, TableMetadata};
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
 use uuid::Uuid;
 
+pub(super) use self::store::{Failure, PointerStore, Version};
 use super::create::{NewTables, new_metadata};
 use super::metadata::{Head, apply, check_readable, check_requirements, delete_expired, encode, parse, plain};
 use super::names::{check_namespace, check_table};
@@ -28,145 +30,8 @@ use crate::error::Context;
 use crate::io::TableIo;
 use crate::table::{ManifestCache, Table};
 
-/// Why a change of the pointers failed, and so what may have happened to them.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// The name is taken: nothing was changed.
-    Taken(Error),
-    /// Others were in the way: nothing was changed, and it may be tried again.
-    Busy(Error),
-    /// The store was not reached, or refused: nothing was changed.
-    Refused(Error),
-    /// It went wrong half-way: a change may have been made, and none will be any more.
-    Unclear(Error),
-    /// No answer: a change may have been made, or may still be.
-    Lost(Error),
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Taken(error)
-            | Failure::Busy(error)
-            | Failure::Refused(error)
-            | Failure::Unclear(error)
-            | Failure::Lost(error) => error,
-        }
-    }
-}
-
-/// Namespaces, and the pointers to the newest metadata files of their tables. Each change is done or not done.
-#[async_trait]
-pub(super) trait PointerStore: Debug + Send + Sync {
-    /// Asks the store whether it is there and takes us.
-    ///
-    /// # Errors
-    /// What it answers, or that it does not.
-    async fn connect(&self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Whether the store can keep a namespace of that name, and tables in it. Nothing is read.
-    ///
-    /// # Errors
-    /// `invalid-name`, `not-supported`.
-    fn check_new_namespace(&self, namespace: &[String]) -> Result<()>;
-
-    /// Whether the store can keep a table of that name. Nothing is read.
-    ///
-    /// # Errors
-    /// `invalid-name`.
-    fn check_new_table(&self, _ident: &TableIdent) -> Result<()> {
-        Ok(())
-    }
-
-    /// The namespaces below one, level by level, those within them too.
-    ///
-    /// # Errors
-    /// `io`, `access-denied` and others.
-    async fn namespaces(&self, parent: &[String]) -> Result<Vec<Vec<String>>>;
-
-    /// Whether there is a namespace.
-    ///
-    /// # Errors
-    /// As [`PointerStore::namespaces`].
-    async fn has_namespace(&self, namespace: &[String]) -> Result<bool>;
-
-    /// Creates a namespace.
-    ///
-    /// # Errors
-    /// [`Failure::Taken`] if it is there.
-    async fn create_namespace(&self, namespace: &[String], properties: BTreeMap<String, String>)
-    -> Result<(), Failure>;
-
-    /// Sets properties of a namespace; others stay.
-    ///
-    /// # Errors
-    /// As [`PointerStore::namespaces`].
-    async fn set_namespace_properties(&self, namespace: &[String], properties: BTreeMap<String, String>) -> Result<()>;
-
-    /// Removes a namespace; `false` if it has tables.
-    ///
-    /// # Errors
-    /// See [`Failure`].
-    async fn drop_namespace(&self, namespace: &[String]) -> Result<bool, Failure>;
-
-    /// The tables of a namespace, sorted.
-    ///
-    /// # Errors
-    /// As [`PointerStore::namespaces`].
-    async fn tables(&self, namespace: &[String]) -> Result<Vec<String>>;
-
-    /// The folder of a table that does not say where it wants to be, as far as it is known without asking anybody.
-    fn drafted_folder(&self, ident: &TableIdent) -> String;
-
-    /// The folder of a new table that does not say where it wants to be.
-    ///
-    /// # Errors
-    /// `invalid-option` if nothing says where.
-    async fn folder(&self, ident: &TableIdent) -> Result<String> {
-        Ok(self.drafted_folder(ident))
-    }
-
-    /// Where the newest metadata file of a table is; `None` without such a table.
-    ///
-    /// # Errors
-    /// As [`PointerStore::namespaces`]; `invalid-table` if it has none.
-    async fn pointer(&self, ident: &TableIdent) -> Result<Option<String>>;
-
-    /// Adds a table.
-    ///
-    /// # Errors
-    /// [`Failure::Taken`] if there is one of that name, or something else.
-    async fn create_table(&self, ident: &TableIdent, first: Version<'_>) -> Result<(), Failure>;
-
-    /// Moves a table's pointer; `false` if `old` is not where it points to, or if there is no such table.
-    ///
-    /// # Errors
-    /// See [`Failure`].
-    async fn replace(&self, ident: &TableIdent, old: &str, next: Version<'_>) -> Result<bool, Failure>;
-
-    /// Gives a table another name in its namespace; `false` if there is none.
-    ///
-    /// # Errors
-    /// [`Failure::Taken`] if something else has the name.
-    async fn rename_table(&self, ident: &TableIdent, name: &str) -> Result<bool, Failure>;
-
-    /// Removes a table; `false` if there is none.
-    ///
-    /// # Errors
-    /// See [`Failure`].
-    async fn drop_table(&self, ident: &TableIdent) -> Result<bool, Failure>;
-}
-
-/// A version of a table that is written.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Version<'a> {
-    /// Where its metadata file is.
-    pub(super) location: &'a str,
-    /// What is in it.
-    pub(super) metadata: &'a TableMetadata,
-}
+/// How often a table is read that is to be dropped, and that others change meanwhile.
+const MOST_READS: u32 = 5;
 
 /// A catalog over a store of pointers. Other processes may use it at the same time.
 #[derive(Debug)]
@@ -259,8 +124,8 @@ impl<S: PointerStore> PointerCatalog<S> {
         if self.store.pointer(ident).await?.is_some() {
             return Err(self.settings.table_exists(ident.namespace(), ident.name()));
         }
-        let folder = match given_location(creation) {
-            Some(given) => given,
+        let folder = match creation.location() {
+            Some(given) => given.to_owned(),
             None => self.store.folder(ident).await?,
         };
         let metadata = new_metadata(&self.new_tables.applied(creation), &folder)?;
@@ -443,20 +308,12 @@ impl<S: PointerStore> Catalog for PointerCatalog<S> {
     fn draft(&self, ident: &TableIdent, creation: &TableCreation) -> Result<TableMetadata> {
         check_table(ident)?;
         self.store.check_new_table(ident)?;
-        let folder = given_location(creation).unwrap_or_else(|| self.store.drafted_folder(ident));
+        let folder = creation.location().map_or_else(|| self.store.drafted_folder(ident), str::to_owned);
         new_metadata(&self.new_tables.applied(creation), &folder)
     }
 
     fn needs_database(&self) -> bool {
         true
-    }
-
-    async fn create_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table> {
-        let staged = self.stage(ident, &creation).await?;
-        self.create_staged(&staged, vec![]).await.map_err(|error| match error {
-            CommitError::Conflict => self.settings.table_exists(ident.namespace(), ident.name()),
-            CommitError::Unknown(error) | CommitError::Rejected(error) => error,
-        })
     }
 
     async fn stage_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Staged> {
@@ -528,38 +385,44 @@ impl<S: PointerStore> Catalog for PointerCatalog<S> {
 
     async fn drop_table(&self, ident: &TableIdent, with_files: bool) -> Result<bool> {
         check_table(ident)?;
-        // a table whose metadata cannot be read can still be dropped
-        let table = if with_files { self.load_table(ident).await } else { Ok(None) };
-        let unread = if table.is_err() { self.store.pointer(ident).await.ok().flatten() } else { None };
-        match self.store.drop_table(ident).await {
-            Ok(true) => {}
-            Ok(false) => return Ok(false),
-            Err(Failure::Unclear(error) | Failure::Lost(error)) => {
-                // the answer got lost: the store may know
-                if !matches!(self.store.pointer(ident).await, Ok(None)) {
-                    return Err(unknown(&format!("table '{ident}' was dropped"), &error)
-                        .with_hint("look whether the table exists before running the statement again"));
+        for _ in 0..MOST_READS {
+            let table = if with_files { self.load_table(ident).await } else { Ok(None) };
+            // the name may be another table's by now: only that is dropped whose files are deleted
+            let read = match &table {
+                Ok(Some(table)) => Some(table.metadata_location().to_owned()),
+                Ok(None) if with_files => return Ok(false),
+                Ok(None) => None,
+                // a table whose metadata cannot be read can still be dropped
+                Err(_) => self.store.pointer(ident).await.ok().flatten(),
+            };
+            match self.store.drop_table(ident, read.as_deref()).await {
+                Ok(true) => {}
+                Ok(false) if read.is_some() && self.store.pointer(ident).await?.is_some() => continue,
+                Ok(false) => return Ok(false),
+                Err(Failure::Unclear(error) | Failure::Lost(error)) => {
+                    // the answer got lost: the store may know
+                    if !matches!(self.store.pointer(ident).await, Ok(None)) {
+                        return Err(unknown(&format!("table '{ident}' was dropped"), &error)
+                            .with_hint("look whether the table exists before running the statement again"));
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+            match table {
+                Ok(Some(table)) => purge(&table).await,
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "the files of a dropped table are left");
+                    let folder = |file: String| file.rsplit_once("/metadata/").map(|(folder, _)| folder.to_owned());
+                    self.io.note_left(read.and_then(folder).into_iter().collect());
                 }
             }
-            Err(error) => return Err(error.into()),
+            return Ok(true);
         }
-        match table {
-            Ok(Some(table)) => purge(&table).await,
-            Ok(None) => {}
-            Err(error) => {
-                tracing::warn!(%error, "the files of a dropped table are left");
-                let folder = |file: String| file.rsplit_once("/metadata/").map(|(folder, _)| folder.to_owned());
-                self.io.note_left(unread.and_then(folder).into_iter().collect());
-            }
-        }
-        Ok(true)
+        Err(Error::new("commit-conflict", format!("table '{ident}' was changed while it was dropped"))
+            .with_detail("Nothing was dropped.")
+            .with_hint("run the statement again"))
     }
-}
-
-/// The place that the statement gives a table.
-fn given_location(creation: &TableCreation) -> Option<String> {
-    let given = creation.properties.iter().find(|(key, _)| key.eq_ignore_ascii_case("location"));
-    given.map(|(_, location)| location.trim_end_matches('/').to_owned())
 }
 
 #[cfg(test)]

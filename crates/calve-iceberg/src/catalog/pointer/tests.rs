@@ -114,7 +114,10 @@ impl PointerStore for One {
         Ok(true)
     }
 
-    async fn drop_table(&self, _ident: &TableIdent) -> Result<bool, Failure> {
+    async fn drop_table(&self, _ident: &TableIdent, old: Option<&str>) -> Result<bool, Failure> {
+        if old.is_some() && self.pointer.lock().unwrap().as_deref() != old {
+            return Ok(false);
+        }
         self.change(|pointer| *pointer = None).map(|()| true)
     }
 }

@@ -191,6 +191,7 @@ impl Client {
                 Ok(body) => return Ok(body),
                 Err(failure) => failure,
             };
+            let failure = if bearer.is_none() && self.is_nobody(call) { failure.of_nobody() } else { failure };
             if failure.kind != Kind::Unauthorized || renewed {
                 return Err(failure);
             }
@@ -202,6 +203,12 @@ impl Client {
                 return Err(failure);
             }
         }
+    }
+
+    /// Whether a call without a token says nothing of who asks.
+    fn is_nobody(&self, call: &Call) -> bool {
+        let by_header = self.headers.contains_key(AUTHORIZATION) || call.headers.contains_key(AUTHORIZATION);
+        !by_header && self.auth.header().is_none() && self.signing.is_none()
     }
 
     async fn request(

@@ -40,14 +40,7 @@ impl RestCatalog {
         let request = CommitTable { identifier: None, requirements, updates };
         let call = Call::post(path, &request).map_err(CommitError::Rejected)?.with_token(self.token_of(ident));
         let failure = match server.client.send(&call).await {
-            Ok(body) => {
-                let loaded = Loaded::parse(&body, what).map_err(CommitError::Unknown)?;
-                if snapshot.is_some_and(|id| loaded.metadata.snapshot_by_id(id).is_none()) {
-                    let error = Error::new("io", format!("cannot {}: the answer does not show it", what()));
-                    return Err(CommitError::Unknown(error));
-                }
-                return Ok(committed(base, loaded));
-            }
+            Ok(body) => return committed(base, &body, snapshot, what),
             Err(failure) => failure,
         };
         match failure.kind {
@@ -151,10 +144,22 @@ impl RestCatalog {
     }
 }
 
-/// The version that an answer shows. It says nothing of storage: that is as it was.
-pub(super) fn committed(base: &Table, loaded: Loaded) -> Table {
-    let Loaded { location, metadata, .. } = loaded;
-    Table::new(base.ident().clone(), Arc::new(metadata), location, base.io().clone(), base.cache().clone())
+/// The version that the answer to a commit shows. It says nothing of storage: that is as it was.
+///
+/// # Errors
+/// [`CommitError::Unknown`] if it cannot be read, or does not show the snapshot that was added.
+pub(super) fn committed(
+    base: &Table,
+    answer: &[u8],
+    snapshot: Option<i64>,
+    what: impl Fn() -> String,
+) -> Result<Table, CommitError> {
+    let Loaded { location, metadata, .. } = Loaded::parse(answer, &what).map_err(CommitError::Unknown)?;
+    if snapshot.is_some_and(|id| metadata.snapshot_by_id(id).is_none()) {
+        let error = Error::new("io", format!("cannot {}: the answer does not show it", what()));
+        return Err(CommitError::Unknown(error));
+    }
+    Ok(Table::new(base.ident().clone(), Arc::new(metadata), location, base.io().clone(), base.cache().clone()))
 }
 
 /// The snapshot that updates add.

@@ -49,6 +49,9 @@ impl TableStorage {
         {
             return Ok(last.io.clone());
         }
+        for said in std::iter::once(&config).chain(loaded.credentials.iter().map(|c| &c.config)) {
+            server.overridden.note(said, Some(&ident.to_string()));
+        }
         let vended = vended(&config, &loaded.credentials);
         // what expires is refreshed, not kept as a property for good
         let plain: BTreeMap<_, _> =

@@ -164,13 +164,37 @@ impl Failure {
 
     /// It happened while a token was asked for: what the token is for was not sent.
     pub(super) fn of_token(self) -> Self {
-        let refused = self.status.is_some_and(|status| status.is_client_error());
-        let (kind, hint) = match self.kind {
-            Kind::Unavailable | Kind::Unsure => (Kind::Unavailable, self.hint),
-            _ if refused => (Kind::Unauthorized, Some(NO_TOKEN)),
+        let status = self.status.map(|status| status.as_u16());
+        let (kind, hint) = match (self.kind, status) {
+            (Kind::Unavailable | Kind::Unsure, _) => (Kind::Unavailable, self.hint),
+            // nobody gives tokens there
+            (_, Some(404 | 405)) => (Kind::Refused, Some(NO_TOKENS_THERE)),
+            (_, Some(400..=499)) => (Kind::Unauthorized, Some(NO_TOKEN)),
             _ => (Kind::Refused, Some(NO_TOKEN)),
         };
-        Self { kind, hint, why: format!("no token was given: {}", self.why), ..self }
+        // who was not reached has not refused a token
+        let answered = status.is_some() || self.lasting && self.kind != Kind::Unavailable;
+        let why = match answered {
+            true => format!("no token was given: {}", self.why),
+            false => self.why,
+        };
+        Self { kind, hint, why, ..self }
+    }
+
+    /// Of a request that did not say who asks: if that may be why it was refused, the hint is to say it.
+    pub(super) fn of_nobody(self) -> Self {
+        match self.status.map(|status| status.as_u16()) {
+            Some(401 | 403) => Self { hint: Some(NOBODY), ..self },
+            _ => self,
+        }
+    }
+
+    /// With another hint where the server cannot be reached or is silent.
+    pub(super) fn unless_reached(self, hint: &'static str) -> Self {
+        match self.hint {
+            Some(UNREACHABLE | SILENT) => Self { hint: Some(hint), ..self },
+            _ => self,
+        }
     }
 
     /// Whether the server names a Java exception with this word in its name.
@@ -212,6 +236,10 @@ const REDIRECTED: &str = "set 'uri' to the address that answers itself";
 const NOT_KNOWN: &str = "set 'credential' = 'id:secret' (with 'scope' and 'oauth2-server-uri' where the server needs \
                          them) or a 'token' that has not expired";
 const NO_TOKEN: &str = "check 'credential', 'scope' and 'oauth2-server-uri', the address that gives tokens";
+const NO_TOKENS_THERE: &str = "set 'oauth2-server-uri' to the address that gives tokens: without it, it is 'uri' and \
+                               '/v1/oauth/tokens', which this server does not have";
+const NOBODY: &str = "the catalog's options do not say who asks: set 'credential' = 'id:secret' (with 'scope' and \
+                      'oauth2-server-uri' where the server needs them) or 'token'";
 const FORBIDDEN: &str = "ask the owner of the catalog for the privilege";
 const NO_CATALOG: &str = "is this the address of an Iceberg REST catalog? 'uri' is what comes before '/v1'";
 
@@ -353,6 +381,33 @@ mod tests {
         assert!(moved.message.ends_with("a redirection to host 'other'"), "{moved}");
         let later = failure(429, &[("retry-after", "90")], "").error("x");
         assert_eq!(later.hint.unwrap(), "the server asks to wait 90 s before the next try");
+    }
+
+    #[test]
+    fn tokens_that_were_not_given() {
+        let of = |status, body| failure(status, &[], body).of_token().error("x");
+        let refused = of(401, r#"{"error":"invalid_client"}"#);
+        assert_eq!(
+            (refused.code, refused.message.as_str()),
+            ("access-denied", "cannot x: no token was given: 'http://h' answered 401 Unauthorized")
+        );
+        let nowhere = of(404, "");
+        assert_eq!(nowhere.code, "catalog-error");
+        assert!(nowhere.hint.unwrap().starts_with("set 'oauth2-server-uri'"));
+        let silent = Failure::silence("http://h", Duration::from_secs(2)).of_token().error("x");
+        assert_eq!((silent.code, silent.message.as_str()), ("io", "cannot x: 'http://h' did not answer within 2 s"));
+    }
+
+    #[test]
+    fn who_said_nothing_of_himself_is_told_how() {
+        for (status, told) in [(401, true), (403, true), (404, false), (500, false)] {
+            let hint = failure(status, &[], "").of_nobody().error("x").hint.unwrap_or_default();
+            assert_eq!(hint.contains("'credential' = 'id:secret'") && hint.contains("or 'token'"), told, "{status}");
+        }
+        let there = failure(404, &[], "<p>").unless_reached("look").error("x").hint.unwrap();
+        assert!(there.contains("'uri'"), "{there}");
+        let silent = Failure::silence("http://h", Duration::from_secs(2)).unless_reached("look");
+        assert_eq!(silent.error("x").hint.unwrap(), "look");
     }
 
     #[test]

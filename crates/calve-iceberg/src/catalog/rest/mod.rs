@@ -15,6 +15,7 @@ mod credentials;
 mod failure;
 mod messages;
 mod namespaces;
+mod overridden;
 mod server;
 mod stage;
 mod tables;
@@ -149,6 +150,10 @@ impl Catalog for RestCatalog {
         self.server.get().map(|server| server.io.take_left()).unwrap_or_default()
     }
 
+    fn take_notices(&self) -> Vec<String> {
+        self.server.get().map(|server| server.overridden.take()).unwrap_or_default()
+    }
+
     async fn connect(&self) -> Result<()> {
         self.server().await.map(drop)
     }
@@ -193,7 +198,7 @@ impl Catalog for RestCatalog {
         check_table(ident)?;
         // where it will be is for the server to say
         let levels = ident.namespace().iter().map(String::as_str).chain([ident.name()]);
-        let place = tables::given_location(creation).map(str::to_owned);
+        let place = creation.location().map(str::to_owned);
         let place = place.unwrap_or_else(|| levels.fold(String::new(), |place, level| format!("{place}/{level}")));
         // what the server says of new tables is known once it is connected
         let properties = self.server.get().map_or(&self.options, |server| &server.properties);

@@ -10,6 +10,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use super::address::{Address, decoded, encoded};
 use super::client::{Call, Client, has_status};
 use super::messages::{Config, some_values};
+use super::overridden::Overridden;
 use crate::io::TableIo;
 
 /// Endpoints as servers list them (Java's `Endpoint`).
@@ -63,6 +64,11 @@ const IDENTITY: [&str; 11] = [
     "calve.tls.ca-file",
 ];
 
+/// What to look at where Amazon S3 Tables are not reached: its address is made of the region.
+const S3_TABLES: &str = "is the region in the ARN of 'warehouse' right, and one that has S3 Tables? can this machine reach the \
+                         internet, maybe by a proxy (HTTPS_PROXY)? 's3tables.endpoint' names another address, such as that of a \
+                         VPC endpoint";
+
 /// Which way of delegating access to storage is asked for.
 const ACCESS_DELEGATION: HeaderName = HeaderName::from_static("x-iceberg-access-delegation");
 
@@ -73,6 +79,8 @@ pub(super) struct Server {
     pub(super) properties: BTreeMap<String, String>,
     /// Storage with the properties of the catalog.
     pub(super) io: TableIo,
+    /// What the server says otherwise than the catalog's options.
+    pub(super) overridden: Overridden,
     prefix: String,
     /// `None` if the server does not list them.
     endpoints: Option<BTreeSet<String>>,
@@ -96,13 +104,25 @@ impl Server {
         }
         let answer: Result<Config, _> = client.ask(&call).await;
         let config = answer.map_err(|failure| {
-            let with_version = client.address.ends_with_version() && has_status(&failure, &[404]);
+            let (with_version, missing) = (client.address.ends_with_version(), has_status(&failure, &[404]));
+            let denied = has_status(&failure, &[401, 403]);
+            let of_tables = options.get("rest.signing-name").is_some_and(|name| name == "s3tables");
+            let failure = if of_tables { failure.unless_reached(S3_TABLES) } else { failure };
             let error = failure.error(format!("connect to catalog '{catalog}'"));
-            if with_version { error.with_hint("leave '/v1' out of 'uri': it is added to it") } else { error }
+            match (with_version, error.hint.clone()) {
+                (true, _) if missing => error.with_hint("leave '/v1' out of 'uri': it is added to it"),
+                // some servers refuse strangers before they look at the path
+                (true, Some(hint)) if denied => {
+                    error.with_hint(format!("leave '/v1' out of 'uri': it is added to it; if that is not it: {hint}"))
+                }
+                _ => error,
+            }
         })?;
         let mut properties = some_values(config.defaults);
         properties.extend(options.iter().map(|(key, value)| (key.clone(), value.clone())));
         properties.extend(some_values(config.overrides));
+        let overridden = Overridden::new(catalog, options);
+        overridden.note(&properties, None);
         let same = |key: &str| properties.get(key) == options.get(key);
         let of_client = |key: &&String| key.starts_with("header.") || key.starts_with("rest.");
         let client = match IDENTITY.iter().all(|key| same(key)) && properties.keys().filter(of_client).all(|k| same(k))
@@ -124,6 +144,7 @@ impl Server {
         };
         Ok(Self {
             io: TableIo::new(&properties)?,
+            overridden,
             prefix: given("prefix").map(|prefix| format!("{}/", prefix.trim_matches('/'))).unwrap_or_default(),
             endpoints: config.endpoints.map(|list| list.iter().map(|e| e.trim().to_owned()).collect()),
             separator: given("namespace-separator").map_or_else(|| "\u{1f}".to_owned(), decoded),

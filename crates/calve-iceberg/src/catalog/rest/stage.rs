@@ -3,7 +3,7 @@
 //!
 //! A server that knows nothing of it creates the table at once, or refuses; then it is created in the usual way.
 
-use calve_types::{Error, Result};
+use calve_types::Result;
 use iceberg::{TableIdent, TableRequirement, TableUpdate};
 
 use super::RestCatalog;
@@ -39,11 +39,20 @@ impl RestCatalog {
                     // some servers answer with the table that is there
                     Ok(loaded) if !is_new(&loaded.metadata, &draft) => return Err(exists()),
                     // only what is there has a metadata file, but there are servers that name one which is not written
-                    Ok(loaded) if loaded.location.is_empty() || !self.has_table(ident).await? => {
-                        let staged = Loaded { location: String::new(), ..loaded };
-                        return self.table(server, ident, staged).map(Staged::Ready);
+                    Ok(loaded) => {
+                        let made = if loaded.location.is_empty() { None } else { self.load(ident).await? };
+                        return match made {
+                            None => {
+                                let staged = Loaded { location: String::new(), ..loaded };
+                                self.table(server, ident, staged).map(Staged::Ready)
+                            }
+                            Some(table) if table.metadata().uuid() == loaded.metadata.uuid() => {
+                                Ok(Staged::Created(table))
+                            }
+                            // somebody else's, made since
+                            Some(_) => Err(exists()),
+                        };
                     }
-                    Ok(loaded) => return self.table(server, ident, loaded).map(Staged::Created),
                     Err(_) => {
                         Failure::unusable(&server.client.address.to_string(), "it is not the metadata of a table")
                     }
@@ -86,14 +95,7 @@ impl RestCatalog {
         let path = server.table_path(ident).map_err(reject)?;
         let call = Call::post(path, &request).map_err(reject)?.with_token(self.token_of(ident));
         let failure = match server.client.send(&call).await {
-            Ok(body) => {
-                let loaded = Loaded::parse(&body, what).map_err(CommitError::Unknown)?;
-                if snapshot.is_some_and(|id| loaded.metadata.snapshot_by_id(id).is_none()) {
-                    let error = Error::new("io", format!("cannot {}: the answer does not show it", what()));
-                    return Err(CommitError::Unknown(error));
-                }
-                return Ok(committed(staged, loaded));
-            }
+            Ok(body) => return committed(staged, &body, snapshot, what),
             Err(failure) => failure,
         };
         match failure.kind {

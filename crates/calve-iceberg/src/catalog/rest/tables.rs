@@ -12,18 +12,13 @@ use super::RestCatalog;
 use super::client::{Call, has_status};
 use super::failure::{Failure, Kind};
 use super::messages::{CreateTable, Identifier, Loaded, RenameTable, Tables};
-use super::namespaces::{Lost, Pages, unsettled};
+use super::namespaces::{Lost, unsettled};
 use super::server::{Server, endpoint};
 use crate::catalog::metadata::check_readable;
 use crate::catalog::names::{check_namespace, check_table};
+use crate::catalog::pages::Pages;
 use crate::catalog::{Catalog, TableCreation};
 use crate::table::Table;
-
-/// The place that the statement gives a table.
-pub(super) fn given_location(creation: &TableCreation) -> Option<&str> {
-    let given = creation.properties.iter().find(|(key, _)| key.eq_ignore_ascii_case("location"));
-    given.map(|(_, location)| location.trim_end_matches('/'))
-}
 
 impl RestCatalog {
     /// The names of the tables of a namespace, sorted.
@@ -125,7 +120,7 @@ impl RestCatalog {
         properties.insert("format-version".to_owned(), (draft.format_version() as u8).to_string());
         CreateTable {
             name: ident.name(),
-            location: given_location(creation),
+            location: creation.location(),
             schema: draft.current_schema(),
             partition_spec: draft.default_partition_spec().as_ref().clone().into_unbound(),
             write_order: SortOrder::unsorted_order(),

@@ -6,7 +6,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use calve_types::{Error, Result};
 use reqwest::Method;
-use uuid::Uuid;
 
 use super::failure::{Failure, Kind};
 use crate::io::http;
@@ -140,8 +139,7 @@ impl Transport {
         if !may_again || tries > self.patience.retries {
             return None;
         }
-        let doubled = Duration::from_millis(100).saturating_mul(1_u32.checked_shl(tries - 1).unwrap_or(u32::MAX));
-        let pause = failure.retry_after.unwrap_or_else(|| doubled.min(Duration::from_secs(5)).mul_f64(spread()));
+        let pause = failure.retry_after.unwrap_or_else(|| http::pause(tries.saturating_sub(1)));
         (pause <= LONGEST_PAUSE && paused.saturating_add(pause) <= ALL_PAUSES).then_some(pause)
     }
 
@@ -174,12 +172,6 @@ impl Transport {
             paused = paused.saturating_add(pause);
         }
     }
-}
-
-/// A random factor between a half and one and a half, so that clients do not come back together.
-fn spread() -> f64 {
-    let random = Uuid::new_v4().as_u128() as u32;
-    0.5 + f64::from(random) / f64::from(u32::MAX)
 }
 
 #[cfg(test)]

@@ -153,3 +153,70 @@ async fn the_table_says_how_patient_to_be() {
         assert_eq!(check(&wrong).unwrap_err().code, "invalid-option", "{key}");
     }
 }
+
+/// A REPLACE TABLE may make columns NOT NULL while rows without them are on their way.
+#[tokio::test]
+async fn rows_that_lack_what_is_required_by_now_stay_out() {
+    use iceberg::spec::{NestedField, PrimitiveType, Schema, Type};
+    for kind in KINDS {
+        let w = Warehouse::new();
+        let table = w.table(&QUICK).await;
+        let table = w.commit(&w.commit(&table, append("a", 1)).await, append("b", 1)).await;
+        let string = Type::Primitive(PrimitiveType::String);
+        let schema = |more: NestedField| {
+            let fields = table.metadata().current_schema().as_struct().fields().iter().cloned().chain([more.into()]);
+            let schema = Schema::builder().with_fields(fields).with_identifier_field_ids([1]).build().unwrap();
+            vec![TableUpdate::AddSchema { schema }, TableUpdate::SetCurrentSchema { schema_id: -1 }]
+        };
+        let optional = NestedField::optional(3, "more", string.clone());
+        let now = w.catalog.commit(&table, vec![], schema(optional)).await.unwrap();
+        let prepared = operation(kind, &table);
+        w.commit(&table, prepared.clone()).await;
+        let required = NestedField::required(4, "needed", string);
+        let now =
+            w.catalog.commit(&w.catalog.refresh(now.ident()).await.unwrap(), vec![], schema(required)).await.unwrap();
+        let before = (w.avro_files(), live(&now, "main").await);
+        let error = w.refused(&table, append("late", 1)).await;
+        assert_eq!(
+            (error.code, error.message.contains("column 'needed' is NOT NULL by now")),
+            ("commit-conflict", true)
+        );
+        assert_eq!(w.refused(&table, prepared).await.code, "commit-conflict", "{kind}");
+        let after = w.catalog.refresh(now.ident()).await.unwrap();
+        assert_eq!((w.avro_files(), live(&after, "main").await), before, "{kind}");
+        // what is written for the new schema gets in
+        w.commit(&after, append("new", 1)).await;
+    }
+}
+
+/// Rows on their way to a table do not get into the one that replaced it; into one that was set back they do.
+#[tokio::test]
+async fn rows_for_a_table_that_was_replaced_stay_out() {
+    for kind in KINDS {
+        let w = Warehouse::new();
+        let first = w.commit(&w.table(&QUICK).await, append("a", 1)).await;
+        let table = w.commit(&first, append("b", 1)).await;
+        let main = |snapshot_id: i64| TableUpdate::SetSnapshotRef {
+            ref_name: "main".to_owned(),
+            reference: SnapshotReference::new(snapshot_id, SnapshotRetention::branch(None, None, None)),
+        };
+        let back = main(first.metadata().current_snapshot_id().unwrap());
+        let set_back = w.catalog.commit(&table, vec![], vec![back]).await.unwrap();
+        if kind != "overwrite" {
+            w.commit(&table, operation(kind, &table)).await;
+        }
+        let gone = TableUpdate::RemoveSnapshotRef { ref_name: "main".to_owned() };
+        let set_back = w.catalog.refresh(set_back.ident()).await.unwrap();
+        let mut now = w.catalog.commit(&set_back, vec![], vec![gone]).await.unwrap();
+        for is_empty in [true, false] {
+            if !is_empty {
+                now = w.commit(&now, append("other", 1)).await;
+            }
+            let before = (w.avro_files(), live(&now, "main").await);
+            let error = w.refused(&table, operation(kind, &table)).await;
+            assert_eq!(error.code, "commit-conflict", "{kind}: {error:?}");
+            let after = w.catalog.refresh(now.ident()).await.unwrap();
+            assert_eq!((w.avro_files(), live(&after, "main").await), before, "{kind}");
+        }
+    }
+}

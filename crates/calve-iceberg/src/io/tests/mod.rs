@@ -124,6 +124,7 @@ fn options_that_ask_for_more_are_refused_by_name() {
         ("s3.multipart.threshold", "1.5"),
         ("client.credentials-provider", "software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider"),
         ("client.factory", "org.apache.iceberg.aws.AwsClientFactories$DefaultAwsClientFactory"),
+        ("client.factory", "DefaultAwsClientFactory"),
         ("io-impl", "org.apache.iceberg.aws.s3.S3FileIO"),
         ("anything.else", "x"),
     ] {
@@ -214,4 +215,40 @@ async fn what_a_server_refuses_is_not_done() {
     let address = serve(Server::Answers("501 Not Implemented")).await;
     let error = s3(&address).create("s3://b/k", Bytes::from_static(b"x")).await.unwrap_err();
     assert_eq!(error.code, "not-supported");
+}
+
+/// Keeps the locations that were refused.
+#[derive(Clone, Default)]
+struct Refused(Arc<Mutex<Vec<String>>>);
+
+impl parts::Guard for Refused {
+    type Step = ();
+
+    fn begin(&self) {}
+
+    fn refused(&self, location: &str) {
+        self.0.lock().unwrap().push(location.to_owned());
+    }
+}
+
+/// Nobody need look for a file whose making was refused; of one that may have been made nobody says so.
+#[tokio::test]
+async fn a_file_that_was_refused_is_told_to_its_guard() {
+    for (server, definite) in [
+        (Server::Answers("403 Forbidden"), true),
+        (Server::Answers("404 Not Found"), true),
+        (Server::Answers("503 Slow Down"), false),
+        (Server::Silent, false),
+    ] {
+        let io = s3(&serve(server).await);
+        // at once, and in parts
+        for bytes in [3, 9 << 20] {
+            let (location, guard) = ("s3://b/k", Refused::default());
+            let path = io.object_path(location).unwrap();
+            let mut file = Parts::new(io.object_store(), path, location, true, guard.clone());
+            let added = file.add(vec![b'x'; bytes].into()).await;
+            assert!(added.is_err() || file.finish().await.is_err());
+            assert_eq!(guard.0.lock().unwrap().len(), usize::from(definite), "{bytes}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod changelog;
 mod failure;
 mod formats;
 mod layout;
+mod memory;
 mod model;
 mod overwrite;
 mod partitions;

@@ -140,6 +140,18 @@ fn transforms_hold_at_the_ends_of_the_range() {
     assert_eq!(apply(bucket, &nanos).unwrap().as_ref(), apply(bucket, &micros).unwrap().as_ref());
 }
 
+#[test]
+fn a_decimal_is_not_truncated_out_of_its_type() {
+    let decimals = |values: Vec<i128>| -> ArrayRef {
+        Arc::new(arrow::array::Decimal128Array::from(values).with_precision_and_scale(9, 2).unwrap())
+    };
+    let cut = apply(Transform::Truncate(50), &decimals(vec![-999_999_950, 999_999_999, -1, 0])).unwrap();
+    assert_eq!(cut.as_ref(), decimals(vec![-999_999_950, 999_999_950, -50, 0]).as_ref());
+    let error = apply(Transform::Truncate(50), &decimals(vec![5, -999_999_999])).unwrap_err();
+    assert_eq!(error.code, "invalid-value");
+    assert_eq!(error.detail.unwrap(), "Cannot write value as decimal(9,2), too large: -10000000.00");
+}
+
 #[tokio::test]
 async fn many_partitions_one_file_each() {
     let columns = vec![("p", T::Int.nullable()), ("id", T::BigInt.nullable())];

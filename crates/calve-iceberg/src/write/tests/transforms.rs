@@ -146,8 +146,9 @@ fn numbers_are_cut_towards_the_smaller_one() {
         }
         for precision in 1..=38_u8 {
             let most = 10_i128.pow(precision.into()) - 1;
-            let values: Vec<i128> =
+            let mut values: Vec<i128> =
                 [most, -most, 0, -1, 1].into_iter().chain((0..20).map(|_| random.random_range(-most..=most))).collect();
+            values.retain(|value| naive(*value) >= -most); // others are refused
             let array = Decimal128Array::from(values.clone()).with_precision_and_scale(precision, 1).unwrap();
             let cut = apply(Transform::Truncate(width), &(Arc::new(array) as ArrayRef)).unwrap();
             for (value, cut) in values.iter().zip(cut.as_primitive::<Decimal128Type>().values()) {

@@ -82,6 +82,19 @@ fn filters_and_projections_reach_the_provider() {
     assert_eq!(seen(&limit(project(t(), vec![col(1)]), 0, Some(3))).0, "Some([1]) [] Some(3)");
 }
 
+/// As in TPC-H's query 19.
+#[test]
+fn what_all_branches_of_an_or_ask_reaches_the_provider() {
+    let branch = |a: i64, list: [i64; 2]| {
+        let listed = call("IN", [col(1)].into_iter().chain([1, 2, 3, 4].map(int)).collect());
+        let other = call("IN", [col(2)].into_iter().chain(list.map(int)).collect());
+        and(and(eq(col(0), int(a)), listed), other)
+    };
+    let rel = filter(t(), call("OR", vec![branch(1, [1, 2]), branch(2, [3, 4])]));
+    let (scan, _) = seen(&rel);
+    assert!(scan.contains(r#""b IN ([Int32(1), Int32(2), Int32(3), Int32(4)])""#), "{scan}");
+}
+
 #[test]
 fn order_by_and_limit_are_one_top_k() {
     let rel = limit(sort(t(), vec![(0, false, true)]), 1, Some(3));
@@ -107,4 +120,22 @@ fn equal_columns_are_hash_join_keys() {
 fn counting_a_table_reads_its_statistics() {
     let (_, plan) = seen(&aggregate(t(), vec![], vec![agg("COUNT", vec![])]));
     assert!(plan.contains("PlaceholderRowExec"), "{plan}");
+}
+
+/// Flink's hash joins compare DOUBLEs by bits, as DataFusion's do; one row it loops over, and compares as elsewhere.
+#[test]
+fn equal_doubles_are_hash_join_keys() {
+    use calve_types::LogicalType::Double;
+    let double = |index| cast(col(index), Double);
+    let (left, inner) = (crate::rel::JoinKind::Left, crate::rel::JoinKind::Inner);
+    for symbol in ["=", "IS NOT DISTINCT FROM"] {
+        let equal = call(symbol, vec![double(0), double(3)]);
+        let (_, plan) = seen(&join(t(), t(), left, Some(and(equal.clone(), call("<", vec![col(1), col(4)])))));
+        assert!(plan.contains("HashJoinExec"), "{plan}");
+        let (_, plan) = seen(&filter(join(t(), t(), inner, None), equal));
+        assert!(plan.contains("HashJoinExec"), "{plan}");
+    }
+    let one = aggregate(t(), vec![], vec![agg("MAX", vec![col(0)])]);
+    let (_, plan) = seen(&join(t(), one, inner, Some(eq(double(0), double(3)))));
+    assert!(!plan.contains("HashJoinExec"), "{plan}");
 }

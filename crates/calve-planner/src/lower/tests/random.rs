@@ -239,6 +239,27 @@ impl Random {
             }
         }
     }
+
+    /// ANDs and ORs of lists of a few values of the columns.
+    fn lists(&mut self, width: usize, depth: usize) -> Expr {
+        match self.below(8) {
+            0..5 if depth > 0 => {
+                call(["AND", "OR"][self.below(2)], vec![self.lists(width, depth - 1), self.lists(width, depth - 1)])
+            }
+            5 if depth > 0 => not(self.lists(width, depth - 1)),
+            0 => eq(col(self.below(width)), int(self.below(6) as i64)),
+            _ => {
+                let values = (0..1 + self.below(5)).map(|_| self.below(6));
+                // only now and then a NULL, which leaves no row TRUE or none FALSE
+                let mut list: Vec<_> = values.collect::<Vec<_>>().into_iter().map(|v| int(v as i64)).collect();
+                if self.below(12) == 0 {
+                    list.push(null());
+                }
+                list.insert(0, col(self.below(width)));
+                call(["IN", "NOT IN"][self.below(2)], list)
+            }
+        }
+    }
 }
 
 fn is_scalar_of_rows(expr: &Expr) -> bool {
@@ -318,6 +339,28 @@ fn check(seeds: std::ops::Range<u64>, depth: usize) {
 #[test]
 fn shallow_queries() {
     check(0..400, 2);
+}
+
+/// What is NULL stays NULL, whatever the optimiser makes of two lists of one column.
+#[test]
+fn lists_beside_and_and_or() {
+    let rows: Ints = [None, Some(0), Some(1), Some(2), Some(3), Some(4), Some(5)]
+        .into_iter()
+        .flat_map(|a| [None, Some(1), Some(4)].map(|b| vec![a, b]))
+        .collect();
+    let db = Db::default().ints("s", &["a", "b"], &rows);
+    for seed in 1..400 {
+        let predicate = Random(seed * 7919).lists(2, 3);
+        for asked in [predicate.clone(), not(predicate.clone()), call("IS NULL", vec![predicate.clone()])] {
+            let rel = filter(scan("s", &["a", "b"]), asked);
+            let naive = Naive { tables: HashMap::from([("s", &rows)]) }.rel(&rel, &[]).ok().unwrap();
+            let print = |v: &Option<i64>| v.map_or("NULL".to_owned(), |v| v.to_string());
+            let mut expected: Vec<_> =
+                naive.iter().map(|row| row.iter().map(print).collect::<Vec<_>>().join(" ")).collect();
+            expected.sort();
+            assert_eq!(db.rows(&rel), expected, "seed {seed}\n{}", crate::explain::tree(&rel));
+        }
+    }
 }
 
 #[test]

@@ -27,6 +27,8 @@ fn a_statement_begins_at_its_beginning() {
     }
     assert_eq!(slot("EXECUTE STATEMENT SET BEGIN |"), Slot::Words(words::STARTS));
     assert_eq!(slot("EXPLAIN ESTIMATED_COST, CHANGELOG_MODE |"), Slot::Words(words::STARTS));
+    assert_eq!(slot("EXPLAIN ANALYZE |"), Slot::Words(words::STARTS));
+    assert!(offers("EXPLAIN |", "ANALYZE") && offers("EXPLAIN ANALYZE INSERT |", "INTO"));
 }
 
 #[test]

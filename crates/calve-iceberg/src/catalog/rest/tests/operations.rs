@@ -374,3 +374,23 @@ async fn a_table_appears_with_its_first_rows() {
     assert_eq!(live(&other.load_table(&ident).await.unwrap().unwrap()).await, Vec::<String>::new());
     assert_eq!(avro_files(dir.path()), BTreeSet::new(), "nothing is left of what was not made");
 }
+
+/// There are servers that name the metadata file of what they stage. What is there by then may be somebody else's.
+#[tokio::test]
+async fn a_staged_table_is_not_the_one_that_another_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = RestServer::over(dir.path());
+    let (c, other) = (catalog(&server, &[]), catalog(&server, &[]));
+    c.create_namespace(&levels(&["db"]), BTreeMap::new()).await.unwrap();
+    let ident = c.ident("db", "t").unwrap();
+    let Staged::Ready(staged) = c.stage_table(&ident, creation(&[])).await.unwrap() else { panic!("not staged") };
+    let location = format!("{}/metadata/00000.metadata.json", staged.metadata().location());
+    let body = serde_json::json!({"metadata-location": location, "metadata": staged.metadata()}).to_string();
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    server.trap("POST", "/tables", Fault::Raw(answer.clone()));
+    assert!(matches!(c.stage_table(&ident, creation(&[])).await.unwrap(), Staged::Ready(_)));
+    other.create_table(&ident, creation(&[])).await.unwrap();
+    server.trap("POST", "/tables", Fault::Raw(answer));
+    assert_eq!(c.stage_table(&ident, creation(&[])).await.unwrap_err().code, "table-exists");
+    assert_eq!(server.disarm(), 0);
+}

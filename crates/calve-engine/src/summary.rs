@@ -1,9 +1,19 @@
 //! What a write did, in one line.
 
-use calve_engine::{WriteSummary, utc};
+use std::fmt;
 
-/// Rows, files, deletes by kind, snapshot, time.
-pub fn describe(summary: &WriteSummary) -> String {
+use calve_iceberg::commit::utc;
+
+use crate::result::WriteSummary;
+
+/// Rows, files, deletes by kind, snapshot, time: `3 rows written to ice.db.t: 1 data file, snapshot 42 (0.06 seconds)`.
+impl fmt::Display for WriteSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&describe(self))
+    }
+}
+
+fn describe(summary: &WriteSummary) -> String {
     if let (Some(at), Some(id)) = (summary.committed_before, summary.snapshot_id) {
         let (rows, table) = (count(summary.rows, "row"), &summary.table);
         return format!(
@@ -61,9 +71,8 @@ fn count(n: u64, what: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use calve_engine::RowCounts;
-
     use super::*;
+    use crate::result::RowCounts;
 
     #[test]
     fn a_write_is_one_line() {

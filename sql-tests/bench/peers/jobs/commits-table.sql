@@ -1,0 +1,1 @@
+CREATE TABLE lake.db.t (id BIGINT, amount DECIMAL(18, 2)) WITH ('format-version' = '2');

@@ -1,0 +1,1 @@
+SELECT COUNT(*), SUM(amount), SUM(id) FROM ${TABLE};

@@ -1,0 +1,6 @@
+-- One source, three filters, three tables, in one job.
+EXECUTE STATEMENT SET BEGIN
+  INSERT INTO lake.db.clicks SELECT * FROM events WHERE event_type = 'click';
+  INSERT INTO lake.db.logins SELECT * FROM events WHERE event_type = 'login';
+  INSERT INTO lake.db.purchases SELECT * FROM events WHERE event_type = 'purchase';
+END;
