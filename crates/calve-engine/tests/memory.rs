@@ -235,8 +235,6 @@ async fn an_append_to_many_partitions_stays_in_its_memory() {
     let sum = Some((600_000_u64 * 600_001 / 2).to_string());
     assert_eq!(found[0][..4], [Some("600000".to_owned()), Some("600000".to_owned()), sum.clone(), sum]);
     let mut session = writing(folder.path(), None).await;
-    assert_eq!(
-        rows(&mut session, "SELECT COUNT(*) FROM ice.db.t WHERE MOD(id, 500) <> p").await.concat(),
-        [Some("0".to_owned())]
-    );
+    let elsewhere = rows(&mut session, "SELECT id FROM ice.db.t WHERE MOD(id, 500) <> p").await;
+    assert_eq!(elsewhere, Vec::<Vec<Option<String>>>::new());
 }

@@ -50,7 +50,7 @@ fn misspelt(given: &[Property], options: &BTreeMap<String, String>) -> Vec<Warni
         let meant = calve_options::correction(&option.key, Place::Catalog)?;
         // elsewhere a 'user' is somebody else's
         let of_another = meant.starts_with("jdbc.") && !option.key.starts_with("jdbc.") && !is_jdbc;
-        if of_another || options.contains_key(&meant) {
+        if of_another {
             return None;
         }
         unknown_option::misspelt(&option.key, Place::Catalog).map(|warning| warning.at(option.span))
