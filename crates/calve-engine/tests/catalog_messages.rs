@@ -101,6 +101,7 @@ async fn misspelt_options_are_told_with_the_error_they_make() {
             "option 's3.secret-key' is not known; did you mean 's3.secret-access-key'?",
             "option 's3.access-key' is not known; did you mean 's3.access-key-id'?",
             "option 'table-defaults.owner' is not known; did you mean 'table-default.owner'?",
+            "option 'table-default.format-verison' is not known; did you mean 'table-default.format-version'?",
         ]
     );
     let error = refused(&mut s, "ALTER CATALOG c SET ('catalog-typ' = 'rest', 'base-namespace' = 'a..b')").await;
