@@ -6,7 +6,7 @@ mod common;
 
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{calve, jsonl};
@@ -113,17 +113,17 @@ fn a_full_disk_leaves_the_table_as_it_was() {
     }
 }
 
-#[test]
-fn an_interrupted_insert_leaves_no_files() {
-    let dir = tempfile::tempdir().expect("folder");
-    let dir = dir.path();
-    // small files, so that some are there soon
+/// A table with small files, so that some are there soon.
+fn create_for_long_insert(dir: &Path) {
     create(
         dir,
         "CREATE TABLE t (a BIGINT, b BIGINT, c BIGINT) WITH ('write.target-file-size-bytes'='65536', \
          'write.parquet.row-group-size-bytes'='65536')",
     );
-    let before = common::tree(&dir.join("wh"));
+}
+
+/// An INSERT into that table that does not come to its end.
+fn start_long_insert(dir: &Path, stderr: Stdio) -> Child {
     let numbers: Vec<_> = (0..1_000).map(|n| format!("(CAST({n} AS BIGINT))")).collect();
     let numbers = format!("(VALUES {})", numbers.join(","));
     let script = dir.join("long.sql");
@@ -131,14 +131,16 @@ fn an_interrupted_insert_leaves_no_files() {
         "{CATALOG} INSERT INTO t SELECT x.n, y.n, z.n FROM {numbers} AS x(n) CROSS JOIN {numbers} AS y(n) CROSS JOIN {numbers} AS z(n)"
     );
     std::fs::write(&script, sql).expect("script");
-    let mut child = calve()
-        .current_dir(dir)
-        .arg("run")
-        .arg(&script)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("spawn");
+    calve().current_dir(dir).arg("run").arg(&script).stdout(Stdio::null()).stderr(stderr).spawn().expect("spawn")
+}
+
+#[test]
+fn an_interrupted_insert_leaves_no_files() {
+    let dir = tempfile::tempdir().expect("folder");
+    let dir = dir.path();
+    create_for_long_insert(dir);
+    let before = common::tree(&dir.join("wh"));
+    let mut child = start_long_insert(dir, Stdio::null());
     let deadline = Instant::now() + Duration::from_secs(30);
     while common::tree(&dir.join("wh")).len() < before.len() + 5 {
         assert!(Instant::now() < deadline, "no data files");
@@ -155,27 +157,8 @@ fn an_interrupted_insert_leaves_no_files() {
 fn what_an_interrupted_insert_leaves_is_told_at_once() {
     let dir = tempfile::tempdir().expect("folder");
     let dir = dir.path();
-    // small files, so that some are there soon
-    create(
-        dir,
-        "CREATE TABLE t (a BIGINT, b BIGINT, c BIGINT) WITH ('write.target-file-size-bytes'='65536', \
-         'write.parquet.row-group-size-bytes'='65536')",
-    );
-    let numbers: Vec<_> = (0..1_000).map(|n| format!("(CAST({n} AS BIGINT))")).collect();
-    let numbers = format!("(VALUES {})", numbers.join(","));
-    let script = dir.join("long.sql");
-    let sql = format!(
-        "{CATALOG} INSERT INTO t SELECT x.n, y.n, z.n FROM {numbers} AS x(n) CROSS JOIN {numbers} AS y(n) CROSS JOIN {numbers} AS z(n)"
-    );
-    std::fs::write(&script, sql).expect("script");
-    let mut child = calve()
-        .current_dir(dir)
-        .arg("run")
-        .arg(&script)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("spawn");
+    create_for_long_insert(dir);
+    let mut child = start_long_insert(dir, Stdio::piped());
     let deadline = Instant::now() + Duration::from_secs(30);
     let data = |path: &String| path.ends_with(".parquet");
     let file = loop {
