@@ -3,14 +3,13 @@
 
 usage: evolved_with_duckdb.py CALVE      needs duckdb, duckdb-extension-iceberg and duckdb-extension-avro, all of one version
 """
-import glob
-import importlib.util
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+import duckdb_with_iceberg
 
 CALVE = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "target/debug/calve").resolve()
 
@@ -42,18 +41,8 @@ def calve(folder, sql):
     return json.loads(done.stdout.splitlines()[-1]).get("rows")
 
 
-def extension(name):
-    """The path of an extension's file inside its package."""
-    package = importlib.util.find_spec("duckdb_extension_" + name).submodule_search_locations[0]
-    return glob.glob(os.path.join(package, "**", name + ".duckdb_extension"), recursive=True)[0]
-
-
 def main():
-    import duckdb
-
-    db = duckdb.connect(config={"allow_unsigned_extensions": "true"})
-    for name in ("avro", "iceberg"):
-        db.load_extension(extension(name))
+    db = duckdb_with_iceberg.connect()
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for step in STEPS:

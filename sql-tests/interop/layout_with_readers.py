@@ -6,14 +6,13 @@ usage: layout_with_readers.py CALVE
 needs duckdb, duckdb-extension-iceberg and duckdb-extension-avro, all of one version; datafusion and the pyiceberg-core that
 was built for its version
 """
-import glob
-import importlib.util
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+import duckdb_with_iceberg
 
 CALVE = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "target/debug/calve").resolve()
 
@@ -60,19 +59,9 @@ def calve(folder, *statements):
     return json.loads(done.stdout.splitlines()[-1]).get("rows")
 
 
-def extension(name):
-    """The path of an extension's file inside its package."""
-    package = importlib.util.find_spec("duckdb_extension_" + name).submodule_search_locations[0]
-    return glob.glob(os.path.join(package, "**", name + ".duckdb_extension"), recursive=True)[0]
-
-
 def with_duckdb():
     """A function from a query of a table in a folder to its rows."""
-    import duckdb
-
-    db = duckdb.connect(config={"allow_unsigned_extensions": "true"})
-    for name in ("avro", "iceberg"):
-        db.load_extension(extension(name))
+    db = duckdb_with_iceberg.connect()
     return lambda folder, query: db.execute(query.format(t=f"iceberg_scan('{folder}/db/t')")).fetchall()
 
 

@@ -3,29 +3,18 @@
 
 usage: read_with_duckdb.py [FOLDER]      needs duckdb, duckdb-extension-iceberg and duckdb-extension-avro, all of one version
 """
-import glob
-import importlib.util
-import os
 import pathlib
 import sys
 
-
-def extension(name):
-    """The path of an extension's file inside its package."""
-    package = importlib.util.find_spec("duckdb_extension_" + name).submodule_search_locations[0]
-    return glob.glob(os.path.join(package, "**", name + ".duckdb_extension"), recursive=True)[0]
+import duckdb_with_iceberg
 
 
 def main():
-    import duckdb
-
     base = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "target/model").resolve()
     tables = sorted(p.parent for p in base.glob("*/expected.tsv"))
     if not tables:
         sys.exit(f"no tables in {base}: run the upsert model test first")
-    db = duckdb.connect(config={"allow_unsigned_extensions": "true"})
-    for name in ("avro", "iceberg"):
-        db.load_extension(extension(name))
+    db = duckdb_with_iceberg.connect()
     failed = 0
     for folder in tables:
         want = [tuple(None if v == "\\N" else v for v in line.split("\t"))
